@@ -1,0 +1,117 @@
+"""Every code that headrace can say, one line each.
+
+To add one: write `docs/diagnostics/HRnnn.md` (a test compiles its wrong and its right example) and add
+its line here. HR1xx syntax, HR2xx names and types, HR3xx streaming semantics, HR4xx delivery,
+HR5xx state, HR6xx environment. A code that has been released is never given another meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding stops."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A kind of finding."""
+
+    name: str
+    title: str
+    severity: Severity = Severity.ERROR
+
+    @property
+    def anchor(self) -> str:
+        """Where its page lies, relative to the repository."""
+        return f"docs/diagnostics/{self.name}.md"
+
+
+_WARNING = Severity.WARNING
+
+# HR1xx: the text of a file
+SQL_SYNTAX = Code("HR101", "SQL syntax error")
+YAML_SYNTAX = Code("HR102", "YAML syntax error")
+UNKNOWN_KEY = Code("HR103", "unknown key")
+WRONG_VALUE = Code("HR104", "value of the wrong kind")
+MISSING_KEY = Code("HR105", "required key is missing")
+UNSUPPORTED_SYNTAX = Code("HR106", "syntax that headrace does not run")
+UNDEFINED_VARIABLE = Code("HR107", "variable is not defined")
+JINJA = Code("HR108", "general Jinja is not understood")
+ENCODING = Code("HR109", "file is not UTF-8 text")
+EMPTY_FILE = Code("HR110", "file defines nothing", _WARNING)
+
+# HR2xx: names and types
+UNKNOWN_COLUMN = Code("HR201", "unknown column")
+UNKNOWN_RELATION = Code("HR202", "unknown source, model or seed")
+DUPLICATE_NAME = Code("HR203", "name defined twice")
+CYCLE = Code("HR204", "models form a cycle")
+UNKNOWN_FUNCTION = Code("HR205", "unknown function")
+TYPE_MISMATCH = Code("HR206", "types do not fit")
+AMBIGUOUS_COLUMN = Code("HR207", "ambiguous column")
+DUPLICATE_COLUMN = Code("HR208", "two output columns of one name")
+WRONG_ARGUMENTS = Code("HR209", "wrong number of arguments")
+UNKNOWN_TYPE = Code("HR210", "unknown type")
+UNKNOWN_CONNECTOR = Code("HR211", "unknown connector")
+UNKNOWN_OPTION = Code("HR212", "unknown option")
+UNION_COLUMNS = Code("HR213", "inputs of a union do not match")
+NOT_GROUPED = Code("HR214", "column is neither grouped nor aggregated")
+UNKNOWN_TARGET = Code("HR215", "unknown target")
+NOTHING_SELECTED = Code("HR216", "selection matches nothing")
+SINK_SCHEMA = Code("HR217", "columns do not match the sink")
+NO_SINK = Code("HR218", "project has no sink")
+UNUSED = Code("HR219", "nothing reads this", _WARNING)
+SEED_CONTENT = Code("HR220", "seed does not fit its columns")
+WRITE_TO_SOURCE = Code("HR221", "table is both read and written")
+
+# HR3xx: streaming semantics
+NO_WATERMARK = Code("HR301", "aggregation without a watermark")
+WINDOW_TIME_COLUMN = Code("HR302", "window over a column that is not an event time")
+WATERMARK_EXPRESSION = Code("HR303", "watermark is neither a column nor a column minus a constant")
+WINDOW_SIZES = Code("HR304", "window sizes do not fit")
+STREAM_ORDER = Code("HR305", "ORDER BY or LIMIT on a stream")
+UNBOUNDED_STATE = Code("HR306", "state would grow without bound")
+WINDOW_KEYS = Code("HR307", "window_start and window_end belong together")
+NOT_YET_STREAMING = Code("HR308", "operation has no streaming form here")
+WINDOW_ZONE = Code("HR309", "windows are aligned to UTC", _WARNING)
+UNUSED_WATERMARK = Code("HR310", "watermark without effect", _WARNING)
+SEVERAL_INPUTS = Code("HR311", "several inputs and no idle policy", _WARNING)
+STREAM_JOIN = Code("HR312", "join of two streams")
+OUTER_SEED = Code("HR313", "outer join keeps the wrong side")
+AGGREGATE_OF_AGGREGATE = Code("HR314", "aggregate function in the wrong place")
+
+# HR4xx: delivery
+SAME_PATH = Code("HR401", "two writers on one path")
+DELIVERY = Code("HR402", "delivery cannot be kept")
+NONDETERMINISTIC = Code("HR403", "replay would give other rows")
+FOREIGN_OUTPUT = Code("HR404", "path holds what headrace did not write")
+OTHER_INCARNATION = Code("HR405", "output was written by state that is gone")
+BAD_RECORD = Code("HR406", "a record cannot be read")
+NULL_EVENT_TIME = Code("HR407", "a row has no event time")
+PRIMARY_KEY = Code("HR408", "primary key and sink do not fit")
+QUERY_FAILED = Code("HR410", "query failed while running")
+
+# HR5xx: state
+STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")
+STATE_OF_OTHER_PROJECT = Code("HR502", "state belongs to another project")
+STATE_LOCKED = Code("HR503", "another run holds the state")
+STATE_CLOSED = Code("HR504", "state was closed")
+STATE_BROKEN = Code("HR505", "state cannot be read")
+PARALLELISM_FIXED = Code("HR506", "parallelism differs from the running state", _WARNING)
+
+# HR6xx: environment
+NO_JAVA = Code("HR601", "no usable Java")
+NO_PACKAGES = Code("HR602", "packages could not be fetched")
+JVM_FAILED = Code("HR603", "JVM did not start")
+MISSING_ENVIRONMENT = Code("HR604", "environment variable is not set")
+MISSING_PATH = Code("HR605", "path does not exist")
+NOT_WRITABLE = Code("HR606", "folder is not writable")
+NO_PROJECT = Code("HR607", "no project here")
+CLEAR_TEXT_SECRET = Code("HR608", "secret in clear text", _WARNING)
+
+CODES: dict[str, Code] = {code.name: code for code in list(globals().values()) if isinstance(code, Code)}

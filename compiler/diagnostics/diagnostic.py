@@ -1,0 +1,100 @@
+"""The one type in which headrace says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from compiler.diagnostics.codes import Code, Severity
+from compiler.diagnostics.source import Span
+
+
+class Phase(StrEnum):
+    """What a diagnostic stopped; the exit code follows from it."""
+
+    COMPILE = "compile"
+    RUN = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second place that helps to understand the first."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    Args:
+        code: what kind of finding it is; its page in the docs has the same name.
+        message: one sentence, lower case, no full stop, naming the thing.
+        span: where, or None when it is not in a file (the environment, a state root).
+        cause: why this is so, in a sentence or two; shown as a note.
+        fix: what to do; shown as help.
+        label: a few words under the carets.
+        related: other places.
+        severity: the code's own unless it was silenced or raised.
+    """
+
+    code: Code
+    message: str
+    span: Span | None = None
+    cause: str | None = None
+    fix: str | None = None
+    label: str | None = None
+    related: tuple[Label, ...] = ()
+    severity: Severity = Severity.ERROR
+
+    @property
+    def is_error(self) -> bool:
+        """Whether nothing may run while this stands."""
+        return self.severity is Severity.ERROR
+
+
+class DiagnosticError(Exception):
+    """Carries diagnostics out of code that cannot go on.
+
+    Only the edges catch it: the loader for a file, the binder for a model, a command for a run.
+    """
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("; ".join(f"{d.code.name}: {d.message}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+class Reporter:
+    """Collects the findings of a run, so that all of them are told and not the first.
+
+    The only mutable thing that the passes share. A finding that is there already is not added twice.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Diagnostic] = {}
+
+    def add(self, *diagnostics: Diagnostic) -> None:
+        """Adds findings."""
+        for diagnostic in diagnostics:
+            span = diagnostic.span
+            place = (span.file.path, span.start, span.end) if span else ()
+            self._found.setdefault((diagnostic.code.name, diagnostic.message, *place), diagnostic)
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Adds all findings of an iterable."""
+        self.add(*diagnostics)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether one of the findings is an error."""
+        return any(d.is_error for d in self._found.values())
+
+    def all(self) -> tuple[Diagnostic, ...]:
+        """The findings by file and place; those without a place come first."""
+
+        def key(d: Diagnostic) -> tuple[str, int, str]:
+            return (d.span.file.path, d.span.start, d.code.name) if d.span else ("", 0, d.code.name)
+
+        return tuple(sorted(self._found.values(), key=key))

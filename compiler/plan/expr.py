@@ -1,0 +1,293 @@
+"""Scalar expressions: frozen, typed values over the columns of an operator's input.
+
+They carry no places: whatever can be wrong with an expression is said while it is bound, when the place
+is at hand. Two expressions are equal if they compute the same thing in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compiler.plan.types import BOOLEAN, DataType
+
+LiteralValue = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Base of all expressions."""
+
+    type: DataType
+    nullable: bool
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of."""
+        return ()
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        """This expression over other parts, as many as before."""
+        assert not children
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Expr):
+    """A column of the input, by its exact name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    """A constant. `sql` is its Spark text; `value` what is known of it (milliseconds for intervals)."""
+
+    sql: str
+    value: LiteralValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A function of the catalogue; `distinct` and `where` belong to aggregates."""
+
+    name: str
+    args: tuple[Expr, ...]
+    distinct: bool = False
+    where: Expr | None = None
+    aggregate: bool = False
+    deterministic: bool = True
+    ignore_nulls: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args if self.where is None else (*self.args, self.where)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        if self.where is None:
+            return replace(self, args=children)
+        return replace(self, args=children[:-1], where=children[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Op(Expr):
+    """An operator with a syntax of its own: `+`, `AND`, `IS NULL`, `BETWEEN`, `[ ]`, …"""
+
+    op: str
+    args: tuple[Expr, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, args=children)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expr):
+    """CAST(arg AS type); with `attempt`, TRY_CAST."""
+
+    arg: Expr
+    attempt: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.arg,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, arg=children[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Expr):
+    """CASE WHEN … THEN … ELSE … END; a simple CASE has been rewritten to comparisons."""
+
+    branches: tuple[tuple[Expr, Expr], ...]
+    default: Expr | None
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        flat = tuple(part for branch in self.branches for part in branch)
+        return flat if self.default is None else (*flat, self.default)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        default = children[-1] if self.default is not None else None
+        flat = children[:-1] if self.default is not None else children
+        branches = tuple((flat[i], flat[i + 1]) for i in range(0, len(flat), 2))
+        return replace(self, branches=branches, default=default)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAccess(Expr):
+    """A field of a STRUCT."""
+
+    arg: Expr
+    field: str
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.arg,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, arg=children[0])
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and all its parts, outermost first."""
+    yield expr
+    for child in expr.children:
+        yield from walk(child)
+
+
+def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """Replaces, from the outside in, every part for which `change` gives another; those are not entered."""
+    changed = change(expr)
+    if changed is not None:
+        return changed
+    children = expr.children
+    if not children:
+        return expr
+    new = tuple(transform(child, change) for child in children)
+    return expr if all(a is b for a, b in zip(children, new, strict=True)) else expr.with_children(new)
+
+
+def columns_of(expr: Expr) -> frozenset[str]:
+    """Names of the input columns that the expression reads."""
+    return frozenset(part.name for part in walk(expr) if isinstance(part, Column))
+
+
+def is_aggregate(expr: Expr) -> bool:
+    """Whether an aggregate function is somewhere inside."""
+    return any(isinstance(part, Call) and part.aggregate for part in walk(expr))
+
+
+def is_deterministic(expr: Expr) -> bool:
+    """Whether the same row gives the same value when an epoch is replayed."""
+    return all(part.deterministic for part in walk(expr) if isinstance(part, Call))
+
+
+# --- rendering ----------------------------------------------------------------------------------------------
+
+# op -> (precedence, template); a higher number binds tighter. `{}` is an argument.
+OPERATORS: dict[str, tuple[int, str]] = {
+    "OR": (1, "{} OR {}"),
+    "AND": (2, "{} AND {}"),
+    "NOT": (3, "NOT {}"),
+    "=": (4, "{} = {}"),
+    "<=>": (4, "{} <=> {}"),
+    "<>": (4, "{} <> {}"),
+    "<": (4, "{} < {}"),
+    "<=": (4, "{} <= {}"),
+    ">": (4, "{} > {}"),
+    ">=": (4, "{} >= {}"),
+    "IS NULL": (4, "{} IS NULL"),
+    "IS NOT NULL": (4, "{} IS NOT NULL"),
+    "IS TRUE": (4, "{} IS TRUE"),
+    "IS FALSE": (4, "{} IS FALSE"),
+    "IS NOT TRUE": (4, "{} IS NOT TRUE"),
+    "IS NOT FALSE": (4, "{} IS NOT FALSE"),
+    "LIKE": (4, "{} LIKE {}"),
+    "LIKE ESCAPE": (4, "{} LIKE {} ESCAPE {}"),
+    "ILIKE": (4, "{} ILIKE {}"),
+    "RLIKE": (4, "{} RLIKE {}"),
+    "BETWEEN": (4, "{} BETWEEN {} AND {}"),
+    "IN": (4, ""),
+    "|": (5, "{} | {}"),
+    "^": (6, "{} ^ {}"),
+    "&": (7, "{} & {}"),
+    "+": (8, "{} + {}"),
+    "-": (8, "{} - {}"),
+    "||": (8, "{} || {}"),
+    "*": (9, "{} * {}"),
+    "/": (9, "{} / {}"),
+    "%": (9, "{} % {}"),
+    "DIV": (9, "{} DIV {}"),
+    "NEG": (10, "-{}"),
+    "~": (10, "~{}"),
+    "[]": (11, "{}[{}]"),
+}
+
+# Words that Spark's parser could take for something else where a column's name stands.
+_QUOTED_WORDS = frozenset(
+    "all and anti any array as asc at between both by case cast column create cross current_date "
+    "current_time current_timestamp current_user date day desc distinct div else end escape except exists "
+    "extract false fetch filter first following for from full function group having hour if ignore in inner "
+    "intersect interval into is join last lateral leading left like limit local map match minus minute month "
+    "natural not null nulls offset on or order outer over overlaps partition position preceding range "
+    "right rlike row rows second select semi set some struct substring table then timestamp to trailing trim "
+    "true try_cast union unique unknown user using values variant when where window with within year".split()
+)
+
+
+def quote_name(name: str) -> str:
+    """A name as Spark's parser reads it back: in backquotes unless it is a plain word."""
+    plain = name.isascii() and name.isidentifier() and name.lower() not in _QUOTED_WORDS
+    return name if plain else "`" + name.replace("`", "``") + "`"
+
+
+def quote_string(value: str) -> str:
+    """A string literal of Spark SQL."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return f"'{escaped}'"
+
+
+def to_sql(expr: Expr) -> str:
+    """The expression as Spark SQL text over the input's columns."""
+    return _RENDER[type(expr)](expr)
+
+
+def _call(expr: Call) -> str:
+    args = ", ".join(to_sql(arg) for arg in expr.args)
+    if expr.name == "count" and not expr.args:
+        args = "*"
+    nulls = " IGNORE NULLS" if expr.ignore_nulls else ""
+    text = f"{expr.name}({'DISTINCT ' if expr.distinct else ''}{args}){nulls}"
+    return text if expr.where is None else f"{text} FILTER (WHERE {to_sql(expr.where)})"
+
+
+def _op(expr: Op) -> str:
+    precedence, template = OPERATORS[expr.op]
+    if expr.op == "IN":
+        first, *rest = expr.args
+        return f"{_inside(first, precedence)} IN ({', '.join(to_sql(arg) for arg in rest)})"
+    if expr.op == "[]":
+        return f"{_inside(expr.args[0], precedence)}[{to_sql(expr.args[1])}]"
+    if len(expr.args) == 1 and expr.op == "NOT":
+        return template.format(_inside(expr.args[0], precedence))
+    # Left-associative: an equal precedence needs parentheses on the right only.
+    texts = [_inside(arg, precedence - (i == 0 and precedence != 4)) for i, arg in enumerate(expr.args)]
+    return template.format(*texts)
+
+
+def _inside(expr: Expr, outer: int) -> str:
+    text = to_sql(expr)
+    if (isinstance(expr, Op) and OPERATORS[expr.op][0] <= outer) or (isinstance(expr, Case) and outer >= 10):
+        return f"({text})"
+    return text
+
+
+def _case(expr: Case) -> str:
+    branches = " ".join(f"WHEN {to_sql(when)} THEN {to_sql(then)}" for when, then in expr.branches)
+    default = "" if expr.default is None else f" ELSE {to_sql(expr.default)}"
+    return f"CASE {branches}{default} END"
+
+
+_RENDER: dict[type[Expr], Callable[[Any], str]] = {
+    Column: lambda e: quote_name(e.name),
+    Literal: lambda e: e.sql,
+    Call: _call,
+    Op: _op,
+    Cast: lambda e: f"{'TRY_CAST' if e.attempt else 'CAST'}({to_sql(e.arg)} AS {e.type.sql})",
+    Case: _case,
+    FieldAccess: lambda e: f"{_inside(e.arg, 11)}.{quote_name(e.field)}",
+}
+
+
+def conjunction(parts: list[Expr]) -> Expr:
+    """All of them; at least one is given."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = Op(BOOLEAN, result.nullable or part.nullable, "AND", (result, part))
+    return result

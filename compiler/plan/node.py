@@ -1,0 +1,99 @@
+"""The base of the logical plan: an immutable DAG of operators.
+
+Nodes are shared: a model that two others read is one object, and stays one through every pass
+(`rewrite` keeps sharing), so "read twice" is "has two consumers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+from compiler.jobplan import model as job
+from compiler.plan.schema import Schema
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator.
+
+    Args:
+        uid: stable name within the project, `<model>.<operator>`; state is kept under it.
+    """
+
+    # Short name of the operator, as `explain` and uids have it.
+    kind: ClassVar[str] = ""
+    # How rows reach it: `forward` edges may be chained, the others move rows.
+    edge: ClassVar[str] = "forward"
+
+    uid: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Upstream operators."""
+        return ()
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
+        """This operator over other inputs, as many as before."""
+        assert not inputs
+        return self
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Columns of the output."""
+        return self._derive_schema()
+
+    def _derive_schema(self) -> Schema:
+        raise NotImplementedError  # every operator has it
+
+    @cached_property
+    def is_stream(self) -> bool:
+        """Whether rows keep arriving; False for what is made of seeds alone."""
+        return any(node.is_stream for node in self.inputs)
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether it keeps state from epoch to epoch."""
+        return False
+
+    def state(self, operator: str) -> job.State | None:
+        """What it keeps, for a stateful operator; `operator` is its id in the job plan."""
+        return None
+
+    def describe(self) -> str:
+        """One line for `explain`, without the kind."""
+        return ""
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        """The operator of the job plan that runs this one."""
+        raise NotImplementedError  # every operator that can be in a job plan has it
+
+
+def walk(*roots: Node) -> Iterator[Node]:
+    """Every operator once, inputs before consumers."""
+    seen: set[int] = set()
+    for root in roots:
+        # An explicit stack: a chain of some hundred models is deeper than Python's recursion limit.
+        stack: list[tuple[Node, bool]] = [(root, False)]
+        while stack:
+            node, done = stack.pop()
+            if id(node) in seen:
+                continue
+            if done:
+                seen.add(id(node))
+                yield node
+            else:
+                stack.append((node, True))
+                stack.extend((child, False) for child in reversed(node.inputs))
+
+
+def rewrite(roots: tuple[Node, ...], change: Callable[[Node], Node]) -> tuple[Node, ...]:
+    """Applies `change` to every operator, inputs first; shared operators stay shared."""
+    new: dict[int, Node] = {}
+    for node in walk(*roots):
+        inputs = tuple(new[id(child)] for child in node.inputs)
+        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+        new[id(node)] = change(node if same else node.with_inputs(inputs))
+    return tuple(new[id(root)] for root in roots)

@@ -1,0 +1,27 @@
+"""The operators of the logical plan, one a file. A new one is a file here and a line in this list."""
+
+from compiler.plan.operators.aggregate import Aggregate
+from compiler.plan.operators.boundary import Boundary
+from compiler.plan.operators.filter import Filter
+from compiler.plan.operators.project import Project
+from compiler.plan.operators.scan import Scan
+from compiler.plan.operators.seed import SeedScan
+from compiler.plan.operators.seed_join import SeedJoin
+from compiler.plan.operators.union import Union
+from compiler.plan.operators.watermark import Watermark
+from compiler.plan.operators.window import Window
+
+OPERATORS = (
+    Scan,
+    SeedScan,
+    Watermark,
+    Boundary,
+    Filter,
+    Project,
+    Window,
+    Aggregate,
+    SeedJoin,
+    Union,
+)
+
+__all__ = [*(operator.__name__ for operator in OPERATORS), "OPERATORS"]

@@ -1,0 +1,61 @@
+"""SELECT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from compiler.jobplan import model as job
+from compiler.plan.expr import Column, Expr, quote_name, to_sql
+from compiler.plan.operators._one_input import OneInput
+from compiler.plan.schema import Field, Schema
+
+
+@dataclass(frozen=True)
+class NamedExpr:
+    """An output column and how it is computed."""
+
+    name: str
+    expr: Expr
+
+    def __str__(self) -> str:
+        text = to_sql(self.expr)
+        name = quote_name(self.name)
+        return name if text == name else f"{text} AS {name}"
+
+
+@dataclass(frozen=True)
+class Project(OneInput):
+    """Computes columns row by row; a plain column keeps its marks (event time, window)."""
+
+    kind: ClassVar[str] = "project"
+
+    items: tuple[NamedExpr, ...]
+
+    def _derive_schema(self) -> Schema:
+        return Schema(tuple(project_field(item, self.input.schema) for item in self.items))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether it gives its input unchanged."""
+        return self.schema.names == self.input.schema.names and all(
+            isinstance(item.expr, Column) and item.expr.name == item.name for item in self.items
+        )
+
+    def describe(self) -> str:
+        return ", ".join(str(item) for item in self.items)
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        return job.Project(id_, self.uid, inputs, lower_items(self.items))
+
+
+def project_field(item: NamedExpr, schema: Schema) -> Field:
+    """The output column of an item over columns of `schema`."""
+    if isinstance(item.expr, Column) and (source := schema.get(item.expr.name)):
+        return replace(source, name=item.name)
+    return Field(item.name, item.expr.type, item.expr.nullable)
+
+
+def lower_items(items: tuple[NamedExpr, ...]) -> tuple[job.Item, ...]:
+    """Items as the job plan has them."""
+    return tuple(job.Item(item.name, to_sql(item.expr)) for item in items)

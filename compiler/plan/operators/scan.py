@@ -1,0 +1,55 @@
+"""Reading a source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from compiler.jobplan import model as job
+from compiler.plan.node import Node
+from compiler.plan.schema import Schema
+
+
+@dataclass(frozen=True)
+class Scan(Node):
+    """Rows of a source as they arrive: its physical columns.
+
+    Args:
+        connector: name of the connector.
+        options: canonical options, in order.
+        columns: what is read, before computed columns and the watermark.
+    """
+
+    kind: ClassVar[str] = "scan"
+
+    connector: str
+    options: tuple[tuple[str, job.OptionValue], ...]
+    columns: Schema = field(repr=False)
+
+    def _derive_schema(self) -> Schema:
+        return self.columns
+
+    @cached_property
+    def is_stream(self) -> bool:
+        return True
+
+    def describe(self) -> str:
+        options = dict(self.options)
+        where = options.get("path") or options.get("topic")
+        return f"{self.uid} ({self.connector}{f' {where}' if where else ''})"
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        return job.Scan(
+            id=id_,
+            uid=self.uid,
+            read_name=self.uid,
+            connector=self.connector,
+            options=dict(self.options),
+            columns=lower_columns(self.columns),
+        )
+
+
+def lower_columns(schema: Schema) -> tuple[job.Column, ...]:
+    """Columns as the job plan has them."""
+    return tuple(job.Column(f.name, f.type.sql, f.nullable) for f in schema)

@@ -1,0 +1,55 @@
+"""A stream enriched with a small table of the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, Self
+
+from compiler.jobplan import model as job
+from compiler.plan.expr import Expr, to_sql
+from compiler.plan.node import Node
+from compiler.plan.schema import Field, Schema
+
+JoinKind = Literal["inner", "left", "semi", "anti", "cross"]
+
+
+@dataclass(frozen=True)
+class SeedJoin(Node):
+    """Joins each row of `stream` with the rows of `table`, which is broadcast.
+
+    The binder has renamed columns so that the names of both sides differ. No state is kept: the table
+    does not change, so a row's matches are known when it arrives.
+    """
+
+    kind: ClassVar[str] = "seed_join"
+
+    stream: Node
+    table: Node
+    join: JoinKind
+    condition: Expr | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.stream, self.table)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
+        stream, table = inputs
+        return replace(self, stream=stream, table=table)
+
+    def _derive_schema(self) -> Schema:
+        if self.join in ("semi", "anti"):
+            return self.stream.schema
+
+        def right(field: Field) -> Field:
+            return replace(field, nullable=True) if self.join == "left" else field
+
+        return Schema((*self.stream.schema.fields, *(right(f) for f in self.table.schema)))
+
+    def describe(self) -> str:
+        condition = f" on {to_sql(self.condition)}" if self.condition is not None else ""
+        return f"{self.join}{condition}"
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        stream, table = inputs
+        condition = to_sql(self.condition) if self.condition is not None else None
+        return job.SeedJoin(id_, self.uid, (stream, table), self.join, condition)

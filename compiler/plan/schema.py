@@ -1,0 +1,69 @@
+"""Columns of an operator's output, with what streaming needs to know of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from compiler.plan.types import DataType
+
+WindowPart = Literal["start", "end", "time"]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowMark:
+    """Says that a column is a bound of a window of operator `window` (its uid)."""
+
+    window: str
+    part: WindowPart
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column.
+
+    Args:
+        name: as it is spelt where it was defined; looked up without regard to case.
+        type, nullable: as in Spark.
+        watermark_ms: if the column is an event time, how far its watermark lags behind, else None.
+        window: if it is a window's start, end or time, which.
+    """
+
+    name: str
+    type: DataType
+    nullable: bool = True
+    watermark_ms: int | None = None
+    window: WindowMark | None = None
+
+    @property
+    def is_event_time(self) -> bool:
+        """Whether a watermark moves on this column."""
+        return self.watermark_ms is not None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Ordered columns with distinct names."""
+
+    fields: tuple[Field, ...]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {f.name.lower(): f for f in self.fields}
+
+    def get(self, name: str) -> Field | None:
+        """The column of that name, without regard to case."""
+        return self._by_name.get(name.lower())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names in order."""
+        return tuple(f.name for f in self.fields)
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)

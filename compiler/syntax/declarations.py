@@ -1,0 +1,248 @@
+"""What a project's files declare, before names are resolved: the common form of both front ends.
+
+SQL statements and YAML entries become the same declarations. Only the body of a model differs: SQL gives
+a query, YAML a list of steps; the binder turns both into the same logical plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.diagnostics.source import Span
+from compiler.syntax.fragment import Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A word or value with its place. `quoted` tells 'true' from true."""
+
+    value: str
+    span: Span
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OptionDecl:
+    """An entry of WITH ( ) or `with:`; values are text until the connector's options are checked."""
+
+    key: Text
+    value: Text
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDecl:
+    """A column of a source, sink, or a model's contract.
+
+    Physical: `type` only. Computed: `expression` (and `type` if the user gave one). Metadata: `metadata`
+    holds the key (the column's own name if FROM is missing).
+    """
+
+    name: Text
+    type: Fragment | None
+    not_null: bool = False
+    expression: Fragment | None = None
+    metadata: Text | None = None
+    virtual: bool = False
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkDecl:
+    """WATERMARK FOR column AS expression, or YAML's `{on, delay}` (then `delay` is set)."""
+
+    column: Text
+    expression: Fragment | None
+    delay: Text | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDecl:
+    """CREATE SOURCE, or an entry under `sources:`."""
+
+    name: Text
+    columns: tuple[ColumnDecl, ...]
+    watermarks: tuple[WatermarkDecl, ...]
+    primary_key: tuple[Text, ...]
+    options: tuple[OptionDecl, ...]
+    span: Span
+    partitioned_by: tuple[Text, ...] = ()
+    description: str | None = None
+
+
+# --- bodies of models ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NamedExpression:
+    """`name: expression`, or an expression alone (then `name` is None)."""
+
+    name: Text | None
+    expression: Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStep:
+    """Keeps rows."""
+
+    predicate: Fragment
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SelectStep:
+    """Replaces the columns."""
+
+    items: tuple[NamedExpression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class DeriveStep:
+    """Adds columns, or replaces those of the same name."""
+
+    items: tuple[NamedExpression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStep:
+    """Assigns windows; durations are text such as `5 minutes`."""
+
+    kind: str
+    on: Text
+    size: Text
+    slide: Text | None
+    offset: Text | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateStep:
+    """Groups. After a window, window_start and window_end are keys too and come first."""
+
+    by: tuple[NamedExpression, ...]
+    aggregates: tuple[NamedExpression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """Joins with a seed: `kind` is inner, left, semi, anti or cross.
+
+    Columns of both sides are named by their relation (`airlines.name`) until a select; a name that only
+    one side has needs no prefix. `using` names key columns that both sides have.
+    """
+
+    relation: Text
+    kind: str
+    on: Fragment | None
+    using: tuple[Text, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class UnionStep:
+    """UNION ALL with other relations, by position."""
+
+    relations: tuple[Text, ...]
+    span: Span
+
+
+Step = FilterStep | SelectStep | DeriveStep | WindowStep | AggregateStep | JoinStep | UnionStep
+
+
+@dataclass(frozen=True, slots=True)
+class StepsBody:
+    """The body of a YAML model."""
+
+    source: Text
+    steps: tuple[Step, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDecl:
+    """CREATE MODEL, a bare SELECT file, or an entry under `models:`."""
+
+    name: Text
+    body: Fragment | StepsBody
+    options: tuple[OptionDecl, ...]
+    span: Span
+    columns: tuple[ColumnDecl, ...] = ()
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SinkDecl:
+    """CREATE SINK … AS query, or an entry under `sinks:`. Declared columns are a contract."""
+
+    name: Text
+    body: Fragment | StepsBody
+    columns: tuple[ColumnDecl, ...]
+    primary_key: tuple[Text, ...]
+    partitioned_by: tuple[Text, ...]
+    options: tuple[OptionDecl, ...]
+    span: Span
+    description: str | None = None
+
+
+Declaration = SourceDecl | ModelDecl | SinkDecl
+
+
+# --- the project's own file --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SeedDecl:
+    """A CSV table under seeds/, with the content's first lines already judged.
+
+    Types come from `seeds:` in a YAML file or are guessed: BIGINT, DOUBLE, BOOLEAN, DATE, TIMESTAMP, else
+    STRING, over all rows.
+    """
+
+    name: Text
+    path: str
+    sha256: str
+    columns: tuple[tuple[str, str], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """One target of headrace.yml after variables were filled in."""
+
+    name: str
+    master: str
+    state: str
+    trigger_ms: int | None
+    on_end: str
+    parallelism: int
+    storage: str
+    spark: tuple[tuple[str, str], ...]
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectConfig:
+    """headrace.yml for the chosen target."""
+
+    name: str
+    version: str
+    timezone: str
+    target: TargetConfig
+    variables: tuple[tuple[str, str], ...]
+    source_defaults: tuple[OptionDecl, ...]
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """All that was read from disk. `root` is the absolute path of the project's folder."""
+
+    root: str
+    config: ProjectConfig
+    sources: tuple[SourceDecl, ...]
+    models: tuple[ModelDecl, ...]
+    sinks: tuple[SinkDecl, ...]
+    seeds: tuple[SeedDecl, ...]
