@@ -1,0 +1,1 @@
+"""Runs job plans on Spark: the JVM, the session, and the queries."""
