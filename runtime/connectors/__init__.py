@@ -1,0 +1,1 @@
+"""What a job plan reads from and writes to: one source or sink a file."""

@@ -1,0 +1,19 @@
+"""Sinks by the name of their connector. To add one: one file, one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from compiler.jobplan.model import Sink
+from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.connectors.sinks.blackhole import BlackholeWriter
+from runtime.connectors.sinks.console import ConsoleWriter
+from runtime.connectors.sinks.filesystem import FilesystemWriter
+from runtime.connectors.sinks.memory import MemoryWriter
+
+SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
+    "filesystem": FilesystemWriter,
+    "console": ConsoleWriter,
+    "memory": MemoryWriter,
+    "blackhole": BlackholeWriter,
+}

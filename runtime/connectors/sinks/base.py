@@ -1,0 +1,80 @@
+"""What every sink offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from compiler.jobplan.model import Sink
+from runtime.spark.context import quote
+
+
+@dataclass(frozen=True, slots=True)
+class SinkContext:
+    """Where a sink writes.
+
+    Args:
+        session: the session of the run; an epoch's batch has its own.
+        project: name of the project, part of what marks an output as ours.
+        project_dir: what relative paths are relative to.
+        say: prints for development sinks.
+    """
+
+    session: SparkSession
+    project: str
+    project_dir: Path
+    say: Callable[[str], None]
+
+
+class Writer(Protocol):
+    """Writes the epochs of one sink, each once.
+
+    An epoch is known by the incarnation of its checkpoint, the sink's uid and its number. Writing one
+    again that is there already must change nothing.
+    """
+
+    @property
+    def location(self) -> str:
+        """Where the rows are, as a person would look for them."""
+        ...
+
+    @property
+    def rows_written(self) -> int:
+        """Rows that this run has written."""
+        ...
+
+    @property
+    def passes(self) -> int:
+        """How often `write` computes the batch; more than once asks for it to be persisted."""
+        ...
+
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
+        """Claims the output for a checkpoint that has begun epochs up to `last_epoch` (-1: none).
+
+        Raises:
+            DiagnosticError: the output is someone else's, or of another incarnation.
+        """
+        ...
+
+    def write(self, epoch: int, batch: DataFrame) -> bool:
+        """Writes an epoch; False says that it was there already and the batch was not computed."""
+        ...
+
+    def empty(self) -> None:
+        """Deletes what this sink wrote, and only that."""
+        ...
+
+
+def columns_of(sink: Sink, batch: DataFrame) -> DataFrame:
+    """The sink's columns with their types, and without marks that only mean something to a stream."""
+    return batch.select(
+        *(
+            F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={})
+            for c in sink.columns
+        )
+    )

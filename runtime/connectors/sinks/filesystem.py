@@ -1,0 +1,166 @@
+"""Files in a folder, by Spark's own manifest protocol."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from compiler.diagnostics.codes import NOT_WRITABLE
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import Sink
+from runtime.connectors import paths
+from runtime.connectors.formats import file_format, spark_options
+from runtime.connectors.sinks import ownership
+from runtime.connectors.sinks.base import SinkContext, columns_of
+
+_MANIFEST = "_spark_metadata"
+_PART = re.compile(
+    r"^part-\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}[.-]c\d{3,}\..+$"
+)
+_SPARK = "org.apache.spark.sql.execution"
+_CLASSES = {
+    "parquet": f"{_SPARK}.datasources.parquet.ParquetFileFormat",
+    "json": f"{_SPARK}.datasources.json.JsonFileFormat",
+    "csv": f"{_SPARK}.datasources.csv.CSVFileFormat",
+    "orc": f"{_SPARK}.datasources.orc.OrcFileFormat",
+}
+_ROWS = "headrace_rows"
+
+
+class FilesystemWriter:
+    """Appends files and lists them in a manifest, epoch by epoch.
+
+    Spark's readers go by the manifest. For all others, files that a killed epoch left are deleted
+    before anything is written: a glob then sees the same rows.
+    """
+
+    passes = 1
+
+    def __init__(self, sink: Sink, ctx: SinkContext) -> None:
+        self._sink = sink
+        self._ctx = ctx
+        self.folder = paths.local(str(sink.options["path"]), ctx.project_dir)
+        self.location = str(sink.options["path"])
+        self.rows_written = 0
+
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
+        """Claims the folder, or refuses to; then deletes what a killed epoch left."""
+        claim = ownership.Marker(self._ctx.project, self._sink.uid, incarnation)
+        found = ownership.read_marker(self.folder)
+        if found is None:
+            if not ownership.is_empty(self.folder):
+                raise ownership.foreign(
+                    self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}"
+                )
+        elif (found.project, found.sink) != (claim.project, claim.sink):
+            owner = f"it belongs to sink {found.sink} of project {found.project}"
+            raise ownership.foreign(self._sink.uid, self.folder, owner)
+        written = _last_epoch(self.folder)
+        if found is not None and found != claim and written >= 0:
+            raise ownership.other_incarnation(self._sink.uid, self.folder)
+        if written > last_epoch:
+            raise ownership.newer_than_state(
+                self._sink.uid, self.folder, written, last_epoch
+            )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if found != claim:
+                ownership.write_marker(self.folder, claim)
+        except OSError as error:
+            problem = f"sink {self._sink.uid} cannot write to {self.folder}"
+            raise DiagnosticError(
+                Diagnostic(NOT_WRITABLE, problem, cause=error.strerror)
+            ) from error
+        self._delete_orphans()
+
+    def write(self, epoch: int, batch: DataFrame) -> bool:
+        """Hands the epoch to Spark's file sink, which commits it by one rename."""
+        if epoch <= _last_epoch(self.folder):
+            return False
+        rows = columns_of(self._sink, batch).observe(
+            _ROWS, F.count(F.lit(1)).alias("rows")
+        )
+        session = batch.sparkSession
+        jvm = session._jvm  # Spark has no Python API for its file sink
+        assert jvm is not None
+        name = file_format(self._sink.options)
+        file_sink = jvm.org.apache.spark.sql.execution.streaming.sinks.FileStreamSink(
+            session._jsparkSession,
+            str(self.folder),
+            getattr(jvm, _CLASSES[name])(),
+            jvm.PythonUtils.toSeq(list(self._sink.partition_by)),
+            jvm.PythonUtils.toScalaMap(spark_options(self._sink.options)),
+        )
+        file_sink.addBatch(epoch, rows._jdf)
+        observed = rows._jdf.queryExecution().observedMetrics().get(_ROWS)
+        if observed.isDefined():
+            self.rows_written += observed.get().getLong(0)
+        return True
+
+    def empty(self) -> None:
+        """Deletes the files by their names, the manifest and the marker; other files stay."""
+        found = ownership.read_marker(self.folder)
+        if found is None:
+            if ownership.is_empty(self.folder):
+                return
+            raise ownership.foreign(
+                self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}"
+            )
+        if (found.project, found.sink) != (self._ctx.project, self._sink.uid):
+            owner = f"it belongs to sink {found.sink} of project {found.project}"
+            raise ownership.foreign(self._sink.uid, self.folder, owner)
+        for file in _part_files(self.folder):
+            _delete(file, self.folder)
+        shutil.rmtree(self.folder / _MANIFEST, ignore_errors=True)
+        (self.folder / ownership.MARKER).unlink()
+
+    def _delete_orphans(self) -> None:
+        listed = _listed(self.folder)
+        for file in _part_files(self.folder):
+            if file.name not in listed:
+                _delete(file, self.folder)
+
+
+def _last_epoch(folder: Path) -> int:
+    manifest = folder / _MANIFEST
+    if not manifest.is_dir():
+        return -1
+    names = (entry.name.removesuffix(".compact") for entry in manifest.iterdir())
+    return max((int(name) for name in names if name.isdigit()), default=-1)
+
+
+def _listed(folder: Path) -> set[str]:
+    """Names of the files that the manifest has. They hold a random id, so the name is enough."""
+    manifest = folder / _MANIFEST
+    if not manifest.is_dir():
+        return set()
+    names: set[str] = set()
+    for log in manifest.iterdir():
+        if log.name.removesuffix(".compact").isdigit():
+            for line in log.read_text().splitlines():
+                if line.startswith("{"):
+                    names.add(json.loads(line)["path"].rsplit("/", 1)[-1])
+    return names
+
+
+def _part_files(folder: Path) -> list[Path]:
+    return [
+        file
+        for file in folder.rglob("part-*")
+        if _PART.match(file.name) and file.is_file()
+    ]
+
+
+def _delete(file: Path, root: Path) -> None:
+    file.unlink()
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    # Folders of partitions that have become empty would still be partitions to a reader.
+    for folder in file.parents:
+        if folder == root or any(folder.iterdir()):
+            break
+        folder.rmdir()

@@ -1,0 +1,37 @@
+"""Keeps rows in this process, for tests: at least once."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Row
+
+from compiler.jobplan.model import Sink
+from runtime.connectors.sinks.base import SinkContext, columns_of
+
+# Rows by sink uid; whoever runs a plan in this process reads them here.
+ROWS: dict[str, list[Row]] = {}
+
+
+class MemoryWriter:
+    """Appends to `ROWS`."""
+
+    passes = 1
+
+    def __init__(self, sink: Sink, _ctx: SinkContext) -> None:
+        self._sink = sink
+        self.location = f"memory of this process ({sink.uid})"
+        self.rows_written = 0
+
+    def prepare(self, _incarnation: str, _last_epoch: int) -> None:
+        """Makes an empty list if there is none yet."""
+        ROWS.setdefault(self._sink.uid, [])
+
+    def write(self, _epoch: int, batch: DataFrame) -> bool:
+        """Collects the epoch."""
+        rows = columns_of(self._sink, batch).collect()
+        ROWS.setdefault(self._sink.uid, []).extend(rows)
+        self.rows_written += len(rows)
+        return True
+
+    def empty(self) -> None:
+        """Forgets the rows."""
+        ROWS.pop(self._sink.uid, None)

@@ -1,0 +1,87 @@
+"""Whose output a folder is, and the refusals that follow from it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from compiler.diagnostics.codes import FOREIGN_OUTPUT, OTHER_INCARNATION
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from runtime.files import TEMPORARY, write_atomically
+
+# Begins with an underscore, as Spark's own bookkeeping does: readers of the folder pass it over.
+MARKER = "_headrace.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Says which sink of which project writes a folder, and since which checkpoint."""
+
+    project: str
+    sink: str
+    incarnation: str
+
+
+def read_marker(folder: Path) -> Marker | None:
+    """The folder's marker, or None if there is none that can be read."""
+    try:
+        raw = json.loads((folder / MARKER).read_text())
+        return Marker(raw["project"], raw["sink"], raw["incarnation"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_marker(folder: Path, marker: Marker) -> None:
+    """Claims the folder."""
+    write_atomically(
+        folder / MARKER, json.dumps({"headrace": 1, **asdict(marker)}, indent=2) + "\n"
+    )
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether nobody has anything in it; what a killed claim left does not count."""
+    return not folder.exists() or all(
+        entry.name.startswith(TEMPORARY) for entry in folder.iterdir()
+    )
+
+
+def foreign(sink: str, path: Path, cause: str) -> DiagnosticError:
+    """The refusal to write among things that headrace did not write."""
+    return DiagnosticError(
+        Diagnostic(
+            FOREIGN_OUTPUT,
+            f"sink {sink} would write into {path}, which holds what this sink did not write",
+            cause=cause,
+            fix="give the sink a path of its own, or move away what is there",
+        )
+    )
+
+
+def other_incarnation(sink: str, path: Path) -> DiagnosticError:
+    """The refusal to append to rows whose state is gone: a fresh state counts its epochs from 0 again."""
+    return DiagnosticError(
+        Diagnostic(
+            OTHER_INCARNATION,
+            f"{path} holds epochs of sink {sink} whose state is gone",
+            cause="the query starts from the beginning, so its rows would be there twice, or be taken for "
+            "epochs that were written before and be skipped",
+            fix="bring the old state root back; or run with --full-refresh, which empties what this sink "
+            "wrote and starts over; or give the sink another path",
+        )
+    )
+
+
+def newer_than_state(
+    sink: str, path: Path, written: int, begun: int
+) -> DiagnosticError:
+    """The refusal to go on from an older copy of the state: the epochs in between would be skipped."""
+    return DiagnosticError(
+        Diagnostic(
+            OTHER_INCARNATION,
+            f"{path} holds epoch {written} of sink {sink}, but its state only reaches epoch {begun}",
+            cause="the state was set back to an older copy; the epochs in between would be taken for "
+            "written and be skipped",
+            fix="bring the newest state back, or run with --full-refresh",
+        )
+    )

@@ -1,0 +1,10 @@
+"""Sources by the name of their connector. To add one: one file, one line here."""
+
+from __future__ import annotations
+
+from runtime.connectors.sources.base import Source
+from runtime.connectors.sources.filesystem import FilesystemSource
+
+SOURCES: dict[str, Source] = {
+    "filesystem": FilesystemSource(),
+}

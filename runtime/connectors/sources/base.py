@@ -1,0 +1,29 @@
+"""What every source offers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from pyspark.sql import DataFrame
+
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.model import Scan
+from runtime.spark.context import Context, quote
+
+
+class Source(Protocol):
+    """A connector that reads."""
+
+    def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
+        """What stands in the way of a run and can be seen without a session."""
+        ...
+
+    def read(self, scan: Scan, ctx: Context) -> DataFrame:
+        """The stream, with at least the declared columns. Its read name must be `scan.read_name`."""
+        ...
+
+
+def schema_of(scan: Scan) -> str:
+    """The declared columns as DDL."""
+    return ", ".join(f"{quote(column.name)} {column.type}" for column in scan.columns)

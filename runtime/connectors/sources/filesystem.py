@@ -1,0 +1,71 @@
+"""Files in a folder, or those that a glob matches, each read once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from compiler.diagnostics.codes import MISSING_PATH
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.model import Scan
+from runtime.connectors import paths
+from runtime.connectors.formats import file_format, spark_options
+from runtime.connectors.sources.base import schema_of
+from runtime.spark.context import Context
+
+_FOREVER = "36500d"
+
+
+class FilesystemSource:
+    """Spark's file source, set so that it fails rather than loses rows."""
+
+    def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
+        """A folder or file that is not there; a glob may match nothing yet."""
+        path = str(scan.options["path"])
+        if (
+            paths.is_url(path)
+            or paths.local(path, project_dir).exists()
+            or paths.is_glob(path)
+        ):
+            return []
+        return [
+            Diagnostic(
+                MISSING_PATH,
+                f"path '{path}' of source {scan.uid} does not exist",
+                cause=f"it was looked for at {paths.local(path, project_dir)}",
+                fix="create it, correct the option 'path', or use a glob if the file is yet to come",
+            )
+        ]
+
+    def read(self, scan: Scan, ctx: Context) -> DataFrame:
+        """The declared schema rules; what does not fit it fails the epoch."""
+        options = {
+            "mode": "FAILFAST",
+            # Both are session settings too: whoever turns them on there must not lose rows here.
+            "ignoreMissingFiles": "false",
+            "ignoreCorruptFiles": "false",
+            # Files older than the newest by more than this are skipped without a word (7 days).
+            "maxFileAge": _FOREVER,
+            # A file with another header than the declared columns is an error, not other columns' values.
+            "enforceSchema": "false",
+        }
+        if "max_files_per_epoch" in scan.options:
+            options["maxFilesPerTrigger"] = str(scan.options["max_files_per_epoch"])
+        reader = (
+            ctx.session.readStream.name(scan.read_name)
+            .format(file_format(scan.options))
+            .schema(schema_of(scan))
+            .options(**options)
+            .options(**spark_options(scan.options))
+        )
+        return reader.load(_location(str(scan.options["path"]), ctx.project_dir))
+
+
+def _location(path: str, project_dir: Path) -> str:
+    if paths.is_url(path):
+        return path
+    local = paths.local(path, project_dir)
+    if local.is_file():
+        return paths.only_file(str(local))
+    return paths.literal(str(local)) if local.exists() else str(local)

@@ -1,0 +1,1 @@
+"""Running a job plan: starting, watching and ending its queries."""

@@ -1,0 +1,90 @@
+"""Secrets: `${env:NAME}` in options, resolved in memory just before a query is built."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from compiler.diagnostics.codes import MISSING_ENVIRONMENT
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.model import Options, Query, Scan
+
+_REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass
+class Environment:
+    """Resolves references, and remembers what must not be shown.
+
+    Args:
+        variables: the process's environment, unless a test gives another.
+    """
+
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    _used: dict[str, str] = field(default_factory=dict)
+
+    def missing(self, query: Query) -> list[Diagnostic]:
+        """A finding for each variable that the query needs and that is not set."""
+        found: list[Diagnostic] = []
+        for place, options in _places(query):
+            for key, value in options.items():
+                for name in _REFERENCE.findall(str(value)):
+                    if name not in self.variables:
+                        found.append(
+                            Diagnostic(
+                                MISSING_ENVIRONMENT,
+                                f"environment variable {name} is not set; option '{key}' of {place} needs it",
+                                fix=f"set {name} for the process that runs the pipeline",
+                            )
+                        )
+        return found
+
+    def resolve(self, query: Query) -> Query:
+        """The query with its options resolved. It is never written anywhere."""
+        return replace(
+            query,
+            operators=tuple(
+                replace(op, options=self._options(op.options))
+                if isinstance(op, Scan)
+                else op
+                for op in query.operators
+            ),
+            sinks=tuple(
+                replace(sink, options=self._options(sink.options))
+                for sink in query.sinks
+            ),
+        )
+
+    def mask(self, text: str) -> str:
+        """The text with resolved values turned back into references."""
+        for name, value in self._used.items():
+            # Shorter ones are words of their own far more often than secrets.
+            if len(value) >= 4:
+                text = text.replace(value, f"${{env:{name}}}")
+        return text
+
+    def _options(self, options: Options) -> Options:
+        return {
+            k: self._text(v) if isinstance(v, str) else v for k, v in options.items()
+        }
+
+    def _text(self, text: str) -> str:
+        def value(match: re.Match[str]) -> str:
+            name = match.group(1)
+            self._used[name] = self.variables[name]
+            return self.variables[name]
+
+        return _REFERENCE.sub(value, text)
+
+
+def _places(query: Query) -> list[tuple[str, Options]]:
+    scans = [
+        (f"source {op.uid}", op.options)
+        for op in query.operators
+        if isinstance(op, Scan)
+    ]
+    return scans + [
+        (f"sink {sink.uid}", sink.options) for sink in query.sinks if not sink.removed
+    ]

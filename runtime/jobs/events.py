@@ -1,0 +1,57 @@
+"""What happens during a run, told as it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStarted:
+    """A query runs. `next_epoch` is 0 for a fresh state."""
+
+    query: str
+    incarnation: str
+    next_epoch: int
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EpochCompleted:
+    """An epoch is done in all sinks.
+
+    Args:
+        late_rows_dropped: what Spark counts behind its partial aggregation, so late rows of one group in
+            one epoch may count as one.
+        watermark: ISO time that the epoch was judged by, None without a watermark.
+    """
+
+    query: str
+    epoch: int
+    input_rows: int
+    rows_per_second: float
+    watermark: str | None
+    state_rows: int
+    late_rows_dropped: int
+    duration_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEnded:
+    """A query has drained its input, or was stopped on request."""
+
+    query: str
+    stopped: bool
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFailed:
+    """A query has died."""
+
+    query: str
+    diagnostic: Diagnostic
+
+
+Event = QueryStarted | EpochCompleted | QueryEnded | QueryFailed

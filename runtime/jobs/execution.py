@@ -1,0 +1,195 @@
+"""One query: started, watched, and its epochs handed to the sinks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from compiler.diagnostics.codes import STATE_CLOSED
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import Query
+from runtime.connectors.sinks.base import Writer
+from runtime.jobs.events import EpochCompleted
+from runtime.spark.context import Context
+from runtime.spark.lowering import below_trunk, lower_epoch, lower_trunk
+from runtime.state.checkpoint import Checkpoint
+
+_log = logging.getLogger(__name__)
+
+# What rows depend on, or what must be on from the first epoch of a checkpoint.
+_CONF = {
+    "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+    # A pushed filter would let a bad record pass if another column of it says no.
+    "spark.sql.csv.filterPushdown.enabled": "false",
+    "spark.sql.json.filterPushdown.enabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "1000",
+}
+
+
+@dataclass
+class Execution:
+    """A query of a plan on its checkpoint. `query` has its options resolved."""
+
+    query: Query
+    timezone: str
+    context: Context
+    checkpoint: Checkpoint
+    writers: Mapping[str, Writer]
+    error: BaseException | None = None
+    epochs: int = 0
+    input_rows: int = 0
+    late_rows_dropped: int = 0
+    state_rows: int | None = None
+    _running: StreamingQuery | None = None
+    _told: int = -1
+    _closed_at: int | None = None
+
+    def __post_init__(self) -> None:
+        self._live = tuple(sink for sink in self.query.sinks if not sink.removed)
+        self._stateful = bool(self.query.state)
+        passes = sum(writer.passes for writer in self.writers.values())
+        # Below a stateful trunk, Spark may prove that an epoch has no rows and not compute it, which its
+        # state does not survive. Persisted, the epoch can be computed to its end without doing it twice.
+        kinds = set(below_trunk(self.query)) - {"project"}
+        self._persist = passes > 1 or (self._stateful and bool(kinds))
+
+    def start(self, trigger: Mapping[str, Any]) -> None:
+        """Starts the query; what goes wrong at that is kept in `error`."""
+        self._told = self.checkpoint.last_committed
+        self._closed_at = self.checkpoint.closed_at if self._stateful else None
+        session = self.context.session
+        try:
+            for key, value in self._conf().items():
+                session.conf.set(key, value)
+            self._running = (
+                lower_trunk(self.query, self.context)
+                .writeStream.queryName(self.query.uid)
+                .outputMode(self.query.output_mode)
+                .option("checkpointLocation", str(self.checkpoint.path))
+                .trigger(**trigger)
+                .foreachBatch(self._epoch)
+                .start()
+            )
+        except (
+            Exception
+        ) as error:  # whatever Spark says against the plan ends this query, not the run
+            self._fail(error)
+
+    @property
+    def active(self) -> bool:
+        """Whether the query runs."""
+        return self._running is not None and self._running.isActive
+
+    def progress(self) -> Iterator[EpochCompleted]:
+        """The epochs that were completed since the last call."""
+        if self._running is None:
+            return
+        last = self._running.lastProgress
+        if last is None or last.batchId <= self._told:
+            return
+        for epoch in self._running.recentProgress:
+            # Spark also reports that there was nothing to do; only an epoch hands rows over.
+            if epoch.batchId <= self._told or "addBatch" not in epoch.durationMs:
+                continue
+            self._told = epoch.batchId
+            operators = epoch.stateOperators
+            late = sum(op.numRowsDroppedByWatermark for op in operators)
+            self.state_rows = sum(op.numRowsTotal for op in operators)
+            self.epochs += 1
+            self.input_rows += epoch.numInputRows
+            self.late_rows_dropped += late
+            yield EpochCompleted(
+                query=self.query.uid,
+                epoch=epoch.batchId,
+                input_rows=epoch.numInputRows,
+                rows_per_second=_number(epoch.processedRowsPerSecond),
+                watermark=(epoch.eventTime or {}).get("watermark"),
+                state_rows=self.state_rows,
+                late_rows_dropped=late,
+                duration_ms=int(epoch.durationMs.get("triggerExecution", 0)),
+            )
+
+    def settle(self) -> None:
+        """Looks at how a query that is no longer active has ended."""
+        if self._running is not None and self.error is None:
+            error = self._running.exception()
+            if error is not None:
+                self._fail(error)
+
+    def stop(self) -> None:
+        """Ends the query; an epoch in flight stays so, and the next run finishes it."""
+        if self._running is not None and self._running.isActive:
+            try:
+                self._running.stop()
+            except (
+                Exception
+            ) as error:  # it ends all the same; the run must go on to stop the others
+                _log.warning(
+                    "query %s did not stop cleanly", self.query.uid, exc_info=error
+                )
+
+    def _conf(self) -> dict[str, str]:
+        return {
+            **_CONF,
+            "spark.sql.session.timeZone": self.timezone,
+            "spark.sql.shuffle.partitions": str(self.query.parallelism),
+        }
+
+    def _fail(self, error: BaseException) -> None:
+        _log.error("query %s failed", self.query.uid, exc_info=error)
+        # The first is the cause: Spark wraps what comes out of the callback.
+        self.error = self.error or error
+
+    def _epoch(self, batch: DataFrame, epoch: int) -> None:
+        try:
+            self._write(batch, epoch)
+        except BaseException as error:
+            self._fail(error)
+            raise
+
+    def _write(self, batch: DataFrame, epoch: int) -> None:
+        if self._closed_at is not None and epoch > self._closed_at:
+            raise DiagnosticError(_closed(self.query.uid))
+        session: SparkSession = batch.sparkSession
+        context = Context(
+            session, self.context.project_dir, self.context.plan_dir, streaming=False
+        )
+        if self._persist:
+            batch = batch.persist(StorageLevel.DISK_ONLY)
+        try:
+            rows = lower_epoch(self.query, batch, self._live, context)
+            computed = [
+                self.writers[sink.uid].write(epoch, rows[sink.uid])
+                for sink in self._live
+            ]
+            if self._stateful and (self._persist or not any(computed)):
+                # A stateful epoch must be computed to its end or its state cannot be committed.
+                batch.write.format("noop").mode("append").save()
+        finally:
+            if self._persist:
+                batch.unpersist()
+
+
+def _closed(query: str) -> Diagnostic:
+    return Diagnostic(
+        STATE_CLOSED,
+        f"query {query} was closed at the end of a bounded run, and there is new input",
+        cause="all its windows have been written, so every new row would be late; nothing has been written",
+        fix="run with --full-refresh to compute all of it again; to go on from run to run, leave the state "
+        "open (--on-end leave_open)",
+    )
+
+
+def _number(value: float | None) -> float:
+    # Spark divides by a duration of zero.
+    return (
+        float(value)
+        if value is not None and value == value and abs(value) != float("inf")
+        else 0.0
+    )

@@ -1,0 +1,165 @@
+"""What a dying query says, as diagnostics. Java's stack traces go to the log, never to a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compiler.diagnostics.codes import (
+    BAD_RECORD,
+    MISSING_PATH,
+    NULL_EVENT_TIME,
+    QUERY_FAILED,
+)
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from runtime.jobs.environment import Environment
+from runtime.spark.operators.watermark import NULL_MARKER
+
+_NULL_TIME = re.compile(
+    re.escape(NULL_MARKER)
+    + r" source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
+    re.MULTILINE,
+)
+_FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
+_FILE_URI = re.compile(
+    r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE
+)
+_SQLSTATE = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
+_MOST = 300
+
+_MALFORMED = (
+    "MALFORMED_RECORD_IN_PARSING",
+    "CANNOT_PARSE_",
+    "PARQUET_COLUMN_DATA_TYPE_MISMATCH",
+)
+_MALFORMED_TEXT = (
+    "Malformed records are detected",
+    "CSV header does not conform to the schema",
+    "not a Parquet file",
+    "Malformed ORC file",
+    "SchemaColumnConvertNotSupported",
+)
+_GONE = ("FILE_NOT_EXIST", "PATH_NOT_FOUND")
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """One exception of a chain of causes."""
+
+    kind: str
+    condition: str | None
+    message: str
+
+
+def diagnose(query: str, error: BaseException, environment: Environment) -> Diagnostic:
+    """The finding that an exception of a running query stands for."""
+    if isinstance(error, DiagnosticError):
+        return error.diagnostics[0]
+    links = list(_chain(error))
+    found = (
+        _null_time(links)
+        or _missing(query, links)
+        or _bad_record(query, links)
+        or _other(query, links)
+    )
+    return replace(
+        found,
+        message=environment.mask(found.message),
+        cause=environment.mask(found.cause) if found.cause else None,
+    )
+
+
+def _null_time(links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        match = _NULL_TIME.search(link.message)
+        if match:
+            source, column = match["source"], match["column"].strip().rstrip(".")
+            return Diagnostic(
+                NULL_EVENT_TIME,
+                f"a row of source {source} has no {column}, its event time",
+                cause="a row without an event time belongs to no window and would vanish",
+                fix="correct the data, or set on_null_time = 'drop' on the source to leave such rows out",
+            )
+    return None
+
+
+def _missing(query: str, links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        if any(word in (link.condition or "") for word in _GONE) or link.kind.endswith(
+            "FileNotFoundException"
+        ):
+            file = _file(links)
+            return Diagnostic(
+                MISSING_PATH,
+                f"query {query} needs {file or 'a file'}, which does not exist",
+                cause="a file that was listed, or that an unfinished epoch has to read again, is gone",
+                fix="bring the file back; files must stay until the epoch that reads them is done",
+            )
+    return None
+
+
+def _bad_record(query: str, links: list[_Link]) -> Diagnostic | None:
+    for link in reversed(links):
+        if any(word in (link.condition or "") for word in _MALFORMED) or any(
+            text in link.message or text in link.kind for text in _MALFORMED_TEXT
+        ):
+            file = _file(links)
+            return Diagnostic(
+                BAD_RECORD,
+                f"a record{f' of {file}' if file else ''} cannot be read by query {query}",
+                cause=_first_line(link.message),
+                fix="correct the file or the declared columns; the epoch has not been written and runs again",
+            )
+    return None
+
+
+def _other(query: str, links: list[_Link]) -> Diagnostic:
+    # The innermost with a condition says most; without any, the innermost at all.
+    told = next((link for link in reversed(links) if link.condition), links[-1])
+    name = told.condition or told.kind.rsplit(".", 1)[-1]
+    return Diagnostic(
+        QUERY_FAILED,
+        f"query {query} failed: {name}",
+        cause=_first_line(told.message),
+        fix="the log has the whole story; the epoch has not been committed and runs again",
+    )
+
+
+def _file(links: list[_Link]) -> str | None:
+    for pattern in (_FILE, _FILE_URI):
+        for link in links:
+            match = pattern.search(link.message)
+            if match:
+                return re.sub(r"^file:/+", "/", match["file"])
+    return None
+
+
+def _first_line(message: str) -> str:
+    line = _SQLSTATE.sub("", message).strip().split("\n", 1)[0].strip()
+    line = re.sub(r"^(?:[a-z]+\.)+[A-Za-z]+(?:Exception|Error): ", "", line)
+    line = re.sub(r"^\[[A-Z0-9_.]+\] ", "", line)
+    return line if len(line) <= _MOST else line[: _MOST - 1] + "…"
+
+
+def _chain(error: BaseException) -> Iterator[_Link]:
+    origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if origin is None:
+        yield _Link(type(error).__name__, None, str(error))
+        return
+    seen = 0
+    while origin is not None and seen < 20:
+        yield _Link(
+            origin.getClass().getName(), _condition(origin), origin.getMessage() or ""
+        )
+        origin = origin.getCause()
+        seen += 1
+
+
+def _condition(throwable: Any) -> str | None:
+    try:
+        name = throwable.getCondition()
+        return None if name is None else str(name)
+    except Exception:  # noqa: BLE001  # py4j raises its own kind for a throwable without the method
+        return None

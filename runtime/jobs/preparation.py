@@ -1,0 +1,224 @@
+"""What has to be right before a query of the new plan may start.
+
+All that can be found wrong is found before anything is changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.codec import to_json
+from compiler.jobplan.model import GroupMemory, JobPlan, Manifest, Query, Scan
+from runtime.connectors.sinks import SINKS
+from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.connectors.sources import SOURCES
+from runtime.jobs.environment import Environment
+from runtime.jobs.execution import Execution
+from runtime.spark.context import Context
+from runtime.state.checkpoint import Checkpoint
+from runtime.state.compatibility import check_parallelism, check_reads, check_state
+from runtime.state.plans import load_plan
+from runtime.state.root import Current, StateRoot
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run's surroundings, the same for all its queries."""
+
+    plan: JobPlan
+    sha256: str
+    project_dir: Path
+    root: StateRoot
+    session: SparkSession
+    environment: Environment
+    say: Callable[[str], None]
+    warnings: list[Diagnostic] = field(default_factory=list)
+
+    def sink_context(self) -> SinkContext:
+        """What the writers need."""
+        return SinkContext(self.session, self.plan.project, self.project_dir, self.say)
+
+
+def live_queries(plan: JobPlan, select: Collection[str] | None) -> tuple[Query, ...]:
+    """The queries to run: those that are selected and have a sink left."""
+    return tuple(
+        query
+        for query in plan.queries
+        if (select is None or query.uid in select)
+        and not all(sink.removed for sink in query.sinks)
+    )
+
+
+def check(job: Job, queries: tuple[Query, ...], full_refresh: bool) -> None:
+    """Looks for what stands in the way of any query.
+
+    Raises:
+        DiagnosticError: with everything that was found.
+    """
+    found: list[Diagnostic] = []
+    groups = {group.uid: group for group in job.root.manifest().groups}
+    for query in queries:
+        missing = job.environment.missing(query)
+        found += missing
+        if not missing:
+            for op in job.environment.resolve(query).operators:
+                if isinstance(op, Scan):
+                    found += SOURCES[op.connector].check(op, job.project_dir)
+        if not full_refresh:
+            found += _collect(partial(_check_state, job, query, groups.get(query.uid)))
+    warnings = [finding for finding in found if not finding.is_error]
+    job.warnings.extend(warnings)
+    if len(warnings) < len(found):
+        raise DiagnosticError(*(finding for finding in found if finding.is_error))
+
+
+def refresh(job: Job, queries: tuple[Query, ...]) -> None:
+    """Forgets the state of the queries and empties their sinks.
+
+    The state goes first: killed in between, the next run is refused (its sinks hold rows whose state is
+    gone) rather than going on from a state whose rows are not there.
+    """
+    for query in queries:
+        job.root.forget(query.uid)
+    found: list[Diagnostic] = []
+    for query in queries:
+        for writer in writers_of(job, job.environment.resolve(query)).values():
+            found += _collect(writer.empty)
+    if found:
+        raise DiagnosticError(*found)
+
+
+def writers_of(job: Job, query: Query) -> dict[str, Writer]:
+    """A writer for each sink that is still there."""
+    context = job.sink_context()
+    return {s.uid: SINKS[s.connector](s, context) for s in query.sinks if not s.removed}
+
+
+def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
+    """The execution of a query, its sinks claimed for the checkpoint.
+
+    Raises:
+        DiagnosticError: a sink is not ours to write.
+    """
+    resolved = job.environment.resolve(query)
+    checkpoint = job.root.checkpoint(query.uid)
+    incarnation = checkpoint.incarnation()
+    writers = writers_of(job, resolved)
+    found: list[Diagnostic] = []
+    for writer in writers.values():
+        found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
+    if found:
+        raise DiagnosticError(*found)
+    context = Context(
+        job.session, job.project_dir, job.root.plan_folder(sha256), streaming=True
+    )
+    return Execution(resolved, plan.timezone, context, checkpoint, writers)
+
+
+def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
+    """The query, plan and sha256 that must finish an epoch in flight before `query` may go on.
+
+    None if no epoch is in flight, or one that `query` itself would run just as it was begun.
+    """
+    checkpoint = job.root.checkpoint(query.uid)
+    current = job.root.current(query.uid)
+    if not checkpoint.in_flight:
+        return None
+    closing = checkpoint.closed_at == checkpoint.last_begun
+    if current is None or current.plan == job.sha256:
+        return (query, job.plan, job.sha256) if closing else None
+    plan = load_plan(job.root, current.plan)
+    begun = next((q for q in plan.queries if q.uid == query.uid), None)
+    if begun is None:
+        raise checkpoint.broken(f"plan {current.plan} does not have the query")
+    if not closing and _what_it_computes(begun, plan) == _what_it_computes(
+        query, job.plan
+    ):
+        return None
+    return begun, plan, current.plan
+
+
+def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
+    """Writes into the state root what is about to run; gives the uids of queries that are retired now."""
+    manifest = job.root.manifest()
+    planned = {
+        query.uid
+        for query in job.plan.queries
+        if not all(s.removed for s in query.sinks)
+    }
+    gone = tuple(group.uid for group in manifest.groups if group.uid not in planned)
+    running = {
+        query.uid: _memory(query, job.root.checkpoint(query.uid)) for query in queries
+    }
+    kept = [running.pop(g.uid, g) for g in manifest.groups if g.uid in planned]
+    job.root.write_manifest(
+        Manifest(
+            manifest.version,
+            manifest.project,
+            groups=(*kept, *running.values()),
+            retired=tuple(
+                uid
+                for uid in dict.fromkeys((*manifest.retired, *gone))
+                if uid not in planned
+            ),
+        )
+    )
+    for query in queries:
+        closed = job.root.checkpoint(query.uid).closed_at is not None
+        job.root.write_current(query.uid, Current(job.sha256, closed))
+    return gone
+
+
+def _check_state(
+    job: Job, query: Query, memory: GroupMemory | None
+) -> list[Diagnostic]:
+    checkpoint = job.root.checkpoint(query.uid)
+    if checkpoint.last_begun < 0:
+        return []
+    checkpoint.incarnation()
+    found = check_parallelism(query, checkpoint.state_partitions)
+    if memory is not None:
+        found += check_state(query, memory)
+    current = job.root.current(query.uid)
+    if current is not None and current.plan != job.sha256:
+        plan = load_plan(job.root, current.plan)
+        before = next((q for q in plan.queries if q.uid == query.uid), None)
+        if before is not None:
+            found += check_reads(query, before)
+            if checkpoint.in_flight:
+                found += job.environment.missing(before)
+    return found
+
+
+def _memory(query: Query, checkpoint: Checkpoint) -> GroupMemory:
+    return GroupMemory(
+        uid=query.uid,
+        sinks=tuple(sink.uid for sink in query.sinks),
+        reads=query.reads,
+        state=query.state,
+        parallelism=checkpoint.state_partitions or query.parallelism,
+    )
+
+
+def _what_it_computes(query: Query, plan: JobPlan) -> str:
+    """All that an epoch's rows and their way into the sinks depend on, as text to compare."""
+    raw = json.loads(to_json(query))
+    parts = ("operators", "trunk", "sinks", "output_mode")
+    return json.dumps(
+        [*(raw[part] for part in parts), plan.timezone, plan.settings.spark],
+        sort_keys=True,
+    )
+
+
+def _collect(step: Callable[[], list[Diagnostic] | None]) -> list[Diagnostic]:
+    try:
+        return step() or []
+    except DiagnosticError as error:
+        return list(error.diagnostics)

@@ -1,0 +1,303 @@
+"""Runs a job plan from start to end."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pyspark.sql import SparkSession
+
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import JobPlan, Query
+from runtime.jobs import preparation
+from runtime.jobs.environment import Environment
+from runtime.jobs.events import Event, QueryEnded, QueryFailed, QueryStarted
+from runtime.jobs.execution import Execution
+from runtime.jobs.failures import diagnose
+from runtime.jobs.open_windows import count_open_windows
+from runtime.jobs.preparation import Job
+from runtime.jobs.report import QueryReport, RunReport, SinkReport
+from runtime.state.plans import keep_plan
+from runtime.state.root import Current, StateRoot
+
+_log = logging.getLogger(__name__)
+_POLL_SECONDS = 0.05
+# Runs the one epoch that is in flight and nothing after it.
+_PENDING_ONLY = {"once": True}
+
+
+def run(
+    plan: JobPlan,
+    project_dir: Path,
+    *,
+    session: SparkSession,
+    on_end: Literal["leave_open", "close"] | None = None,
+    full_refresh: bool = False,
+    select: Collection[str] | None = None,
+    events: Callable[[Event], None] = lambda _: None,
+    stop: threading.Event | None = None,
+    say: Callable[[str], None] = print,
+    environment: Environment | None = None,
+) -> RunReport:
+    """Runs the queries of a plan until their input is drained, one fails, or `stop` is set.
+
+    Args:
+        plan: what to run.
+        project_dir: what the plan's relative paths are relative to.
+        session: the session to run in; it is left open.
+        on_end: what becomes of open windows when available input is drained; the plan's own by default.
+        full_refresh: forget the state of the queries and empty their sinks first.
+        select: uids of the queries to run, all by default.
+        events: told what happens, from this thread.
+        stop: set it to end the run cleanly.
+        say: prints for console sinks.
+        environment: resolves `${env:NAME}`; the process's own by default.
+
+    Returns:
+        What was done. Failures of running queries are in it.
+
+    Raises:
+        DiagnosticError: the run was refused, and nothing was started.
+    """
+    with StateRoot(
+        (project_dir / plan.settings.state_root).absolute(), plan.project
+    ) as root:
+        sha256 = keep_plan(root, plan, project_dir)
+        job = Job(
+            plan, sha256, project_dir, root, session, environment or Environment(), say
+        )
+        queries = preparation.live_queries(plan, select)
+        preparation.check(job, queries, full_refresh)
+        if full_refresh:
+            preparation.refresh(job, queries)
+        supervisor = _Supervisor(
+            job, events, stop or threading.Event(), on_end or plan.settings.on_end
+        )
+        return supervisor.run(queries)
+
+
+@dataclass
+class _Task:
+    """A query on its way through the run; its executions come one after the other."""
+
+    query: Query
+    main: Execution
+    done: list[Execution]
+    ended: bool = False
+    closing: bool = False
+    stopped: bool = False
+    failure: Diagnostic | None = None
+
+    @property
+    def current(self) -> Execution:
+        return self.done[-1]
+
+
+class _Supervisor:
+    """Starts queries, watches them, and ends the others when one fails."""
+
+    def __init__(
+        self,
+        job: Job,
+        events: Callable[[Event], None],
+        stop: threading.Event,
+        on_end: str,
+    ) -> None:
+        self._job = job
+        self._events = events
+        self._stop = stop
+        self._on_end = on_end
+
+    def run(self, queries: tuple[Query, ...]) -> RunReport:
+        # The new plan's sinks are claimed first: a refusal must come before an old epoch is finished.
+        job = self._job
+        tasks = self._build(queries)
+        try:
+            for task in tasks:
+                self._finish_epoch(task)
+            retired: tuple[str, ...] = ()
+            if not self._ending(tasks):
+                retired = preparation.remember(job, queries)
+                for task in tasks:
+                    self._start(task, task.main, _trigger(task.query))
+            while not all(task.ended for task in tasks):
+                for task in tasks:
+                    self._step(task)
+                if self._ending(tasks):
+                    self._end(tasks)
+                    break
+                time.sleep(_POLL_SECONDS)
+        finally:
+            for task in tasks:
+                for execution in task.done:
+                    execution.stop()
+        reports = tuple(self._report(task) for task in tasks)
+        return RunReport(reports, tuple(job.warnings), retired, self._stop.is_set())
+
+    def _build(self, queries: tuple[Query, ...]) -> list[_Task]:
+        tasks: list[_Task] = []
+        found: list[Diagnostic] = []
+        for query in queries:
+            try:
+                main = preparation.build(
+                    self._job, query, self._job.plan, self._job.sha256
+                )
+                tasks.append(_Task(query, main, []))
+            except DiagnosticError as error:
+                found.extend(error.diagnostics)
+        if found:
+            raise DiagnosticError(*found)
+        return tasks
+
+    def _finish_epoch(self, task: _Task) -> None:
+        """Finishes an epoch in flight with the plan that began it, and just that epoch."""
+        if task.failure or self._stop.is_set():
+            return
+        begun = preparation.unfinished(self._job, task.query)
+        if begun is None:
+            return
+        query, plan, sha256 = begun
+        _log.info(
+            "query %s: finishing an epoch with the plan that began it (%s)",
+            query.uid,
+            sha256,
+        )
+        self._start(
+            task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY
+        )
+        while task.current.active and not self._stop.is_set():
+            self._tell(task.current)
+            time.sleep(_POLL_SECONDS)
+        self._settle(task)
+
+    def _start(
+        self, task: _Task, execution: Execution, trigger: dict[str, Any]
+    ) -> None:
+        checkpoint = execution.checkpoint
+        task.done.append(execution)
+        self._events(
+            QueryStarted(
+                task.query.uid,
+                checkpoint.incarnation(),
+                checkpoint.last_committed + 1,
+                resumed=checkpoint.last_begun >= 0,
+            )
+        )
+        execution.start(trigger)
+
+    def _step(self, task: _Task) -> None:
+        if task.ended:
+            return
+        active = task.current.active
+        self._tell(task.current)
+        if active:
+            return
+        self._settle(task)
+        if task.failure is None and not task.closing and self._closes(task):
+            task.closing = True
+            task.main.checkpoint.begin_close()
+            closing = preparation.build(
+                self._job, task.query, self._job.plan, self._job.sha256
+            )
+            self._start(task, closing, _PENDING_ONLY)
+            return
+        task.ended = True
+        if task.failure is None:
+            closed = (
+                bool(task.query.state) and task.main.checkpoint.closed_at is not None
+            )
+            if closed:
+                self._job.root.write_current(
+                    task.query.uid, Current(self._job.sha256, closed=True)
+                )
+            self._events(QueryEnded(task.query.uid, stopped=False, closed=closed))
+
+    def _closes(self, task: _Task) -> bool:
+        """Whether windows are to be closed now: only where there is state, and only once."""
+        checkpoint = task.main.checkpoint
+        return (
+            self._on_end == "close"
+            and task.query.trigger_ms is None
+            and bool(task.query.state)
+            and checkpoint.last_begun >= 0
+            and checkpoint.closed_at is None
+        )
+
+    def _settle(self, task: _Task) -> None:
+        self._tell(task.current)
+        task.current.settle()
+        error = task.current.error
+        if error is not None and task.failure is None:
+            task.failure = diagnose(task.query.uid, error, self._job.environment)
+            self._events(QueryFailed(task.query.uid, task.failure))
+
+    def _tell(self, execution: Execution) -> None:
+        for event in execution.progress():
+            self._events(event)
+
+    def _ending(self, tasks: list[_Task]) -> bool:
+        return self._stop.is_set() or any(task.failure for task in tasks)
+
+    def _end(self, tasks: list[_Task]) -> None:
+        """Stops what still runs, and looks once more at each: a second query may have failed too."""
+        for task in tasks:
+            if task.ended:
+                continue
+            running = task.current.active
+            if not running:
+                self._settle(task)
+            else:
+                task.current.stop()
+                self._tell(task.current)
+                task.stopped = True
+            task.ended = True
+            if task.failure is None:
+                self._events(
+                    QueryEnded(task.query.uid, stopped=task.stopped, closed=False)
+                )
+
+    def _report(self, task: _Task) -> QueryReport:
+        executions = task.done or [task.main]
+        closed = bool(task.query.state) and task.main.checkpoint.closed_at is not None
+        left = next(
+            (e.state_rows for e in reversed(task.done) if e.state_rows is not None),
+            None,
+        )
+        open_windows = 0
+        if task.query.state and not closed and left != 0 and task.failure is None:
+            open_windows = count_open_windows(self._job.session, task.main.checkpoint)
+        return QueryReport(
+            uid=task.query.uid,
+            epochs=sum(e.epochs for e in executions),
+            input_rows=sum(e.input_rows for e in executions),
+            late_rows_dropped=sum(e.late_rows_dropped for e in executions),
+            open_windows=open_windows,
+            closed=closed,
+            stopped=task.stopped,
+            failure=task.failure,
+            sinks=tuple(
+                SinkReport(
+                    sink.uid,
+                    sink.connector,
+                    sum(
+                        e.writers[sink.uid].rows_written
+                        for e in executions
+                        if sink.uid in e.writers
+                    ),
+                    task.main.writers[sink.uid].location,
+                )
+                for sink in task.query.sinks
+                if not sink.removed
+            ),
+        )
+
+
+def _trigger(query: Query) -> dict[str, Any]:
+    if query.trigger_ms is None:
+        return {"availableNow": True}
+    return {"processingTime": f"{query.trigger_ms} milliseconds"}

@@ -1,0 +1,43 @@
+"""What a lowering needs besides the operator and its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a plan is being lowered.
+
+    Args:
+        session: the session to read with; on an epoch's batch that of the batch.
+        project_dir: what relative paths are relative to.
+        plan_dir: the state root's copy of the plan, with its seeds.
+        streaming: whether the result is a stream (the trunk) or an epoch's rows (below it).
+    """
+
+    session: SparkSession
+    project_dir: Path
+    plan_dir: Path
+    streaming: bool
+
+
+Lowering = Callable[[Any, Sequence[DataFrame], Context], DataFrame]
+
+# Spark finds event time by this key of a column's metadata; the value is the delay in milliseconds.
+DELAY_KEY = "spark.watermarkDelayMs"
+
+
+def quote(name: str) -> str:
+    """A name as Spark's parser takes it, whatever characters it has."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def event_time(delay_ms: int | None) -> dict[str, Any]:
+    """Column metadata that marks an event time, or takes the mark away if there is no delay."""
+    return {} if delay_ms is None else {DELAY_KEY: delay_ms}

@@ -1,0 +1,66 @@
+"""A query's operators to DataFrames: once for the trunk, and for each epoch below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+
+from compiler.jobplan.model import Query, Sink
+from runtime.spark.context import Context
+from runtime.spark.operators import lower
+
+
+def lower_trunk(query: Query, ctx: Context) -> DataFrame:
+    """The stream that the query's checkpoint counts the epochs of."""
+    return _lower(query, query.trunk, ctx, {})
+
+
+def lower_epoch(
+    query: Query, batch: DataFrame, sinks: tuple[Sink, ...], ctx: Context
+) -> dict[str, DataFrame]:
+    """What each sink takes of an epoch, by the sink's uid; `batch` is the trunk's output."""
+    done: dict[str, DataFrame] = {query.trunk: batch}
+    return {sink.uid: _lower(query, sink.input, ctx, done) for sink in sinks}
+
+
+def below_trunk(query: Query) -> tuple[str, ...]:
+    """Kinds of the operators that run on each epoch's rows."""
+    operators = {op.id: op for op in query.operators}
+    found: dict[str, str] = {}
+
+    def visit(identity: str) -> None:
+        if identity == query.trunk or identity in found:
+            return
+        found[identity] = operators[identity].op
+        for below in operators[identity].inputs:
+            visit(below)
+
+    for sink in query.sinks:
+        if not sink.removed:
+            visit(sink.input)
+    return tuple(found.values())
+
+
+def _lower(
+    query: Query, identity: str, ctx: Context, done: dict[str, DataFrame]
+) -> DataFrame:
+    # Operators come in topological order, so one pass over those that are needed is enough.
+    needed = _needed(query, identity, done)
+    for op in query.operators:
+        if op.id in needed and op.id not in done:
+            done[op.id] = lower(op, [done[i] for i in op.inputs], ctx)
+    return done[identity]
+
+
+def _needed(query: Query, identity: str, done: Mapping[str, DataFrame]) -> set[str]:
+    operators = {op.id: op for op in query.operators}
+    needed: set[str] = set()
+    pending = [identity]
+    while pending:
+        current = pending.pop()
+        if current in needed or current in done:
+            continue
+        needed.add(current)
+        pending.extend(operators[current].inputs)
+    return needed

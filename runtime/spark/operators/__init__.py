@@ -1,0 +1,41 @@
+"""Job-plan operators to DataFrames: one file an operator.
+
+To add one: write `<op>.py` with a function `lower(op, inputs, ctx)` and add its line to `LOWERINGS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+
+from compiler.jobplan import model
+from runtime.spark.context import Context, Lowering
+from runtime.spark.operators import (
+    aggregate,
+    filter,
+    project,
+    scan,
+    seed,
+    seed_join,
+    union,
+    watermark,
+    window,
+)
+
+LOWERINGS: dict[type[model.Operator], Lowering] = {
+    model.Scan: scan.lower,
+    model.Seed: seed.lower,
+    model.Watermark: watermark.lower,
+    model.Filter: filter.lower,
+    model.Project: project.lower,
+    model.Window: window.lower,
+    model.Aggregate: aggregate.lower,
+    model.Union: union.lower,
+    model.SeedJoin: seed_join.lower,
+}
+
+
+def lower(op: model.Operator, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
+    """The DataFrame that computes an operator's output."""
+    return LOWERINGS[type(op)](op, inputs, ctx)

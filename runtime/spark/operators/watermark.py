@@ -1,0 +1,35 @@
+"""Marks a column as event time, and settles what becomes of rows that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from compiler.jobplan.model import Watermark
+from runtime.spark.context import Context, quote
+
+# What the failure mapper looks for; Spark carries the text through its exceptions unchanged.
+NULL_MARKER = "[headrace:null_event_time]"
+
+
+def lower(op: Watermark, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
+    """Checks for NULL below the watermark, since Spark's window would drop such rows without a word.
+
+    The check is a filter: it references the event time alone, which the watermark needs anyway, so
+    column pruning is not disturbed; and filters that Spark moves down land behind it.
+    """
+    (rows,) = inputs
+    column = F.col(quote(op.column))
+    if op.on_null == "drop":
+        rows = rows.where(column.isNotNull())
+    else:
+        text = f"{NULL_MARKER} source={op.uid} column={op.column}"
+        fail = F.raise_error(F.lit(text)).cast("boolean")
+        rows = rows.where(F.when(column.isNull(), fail).otherwise(F.lit(True)))
+    return (
+        rows.withWatermark(op.column, f"{op.delay_ms} milliseconds")
+        if ctx.streaming
+        else rows
+    )

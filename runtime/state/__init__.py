@@ -1,0 +1,1 @@
+"""What a pipeline remembers between runs: the state root."""

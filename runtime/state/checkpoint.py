@@ -1,0 +1,139 @@
+"""A query's checkpoint, as Spark lays it out: read here, and written in two places only.
+
+Written are the id before the first start, so that sinks can be claimed for it, and the offsets that
+close a bounded run.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler.diagnostics.codes import STATE_BROKEN
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from runtime.files import write_atomically
+
+# A watermark behind every time that Spark can hold, and far from overflow when a delay is added (9892).
+CLOSED_WATERMARK_MS = 250_000_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The folder of one query's checkpoint."""
+
+    path: Path
+
+    @property
+    def exists(self) -> bool:
+        """Whether a query has been started here, or is about to be."""
+        return (self.path / "metadata").exists()
+
+    def incarnation(self) -> str:
+        """The id of the checkpoint, made now if there is none.
+
+        Raises:
+            DiagnosticError: the checkpoint has epochs but no id, or an id that cannot be read.
+        """
+        file = self.path / "metadata"
+        if file.exists():
+            try:
+                return str(json.loads(file.read_text())["id"])
+            except (ValueError, KeyError, TypeError) as error:
+                raise self.broken(f"{file} cannot be read") from error
+        if self.last_begun >= 0:
+            raise self.broken(f"{file} is missing although epochs have run")
+        minted = str(uuid.uuid4())
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, json.dumps({"id": minted}))
+        return minted
+
+    @property
+    def last_begun(self) -> int:
+        """The newest epoch whose offsets are written, -1 if none."""
+        return _newest(self.path / "offsets")
+
+    @property
+    def last_committed(self) -> int:
+        """The newest epoch that is done, -1 if none."""
+        return _newest(self.path / "commits")
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether an epoch has begun and not ended."""
+        return self.last_begun > self.last_committed
+
+    @property
+    def closed_at(self) -> int | None:
+        """The epoch that closes all windows, begun or done; None if the state is open."""
+        epochs = sorted(_epochs(self.path / "offsets"), reverse=True)
+        closing = None
+        for epoch in epochs:
+            if self._metadata(epoch)["batchWatermarkMs"] < CLOSED_WATERMARK_MS:
+                break
+            closing = epoch
+        return closing
+
+    @property
+    def state_partitions(self) -> int | None:
+        """The number of state partitions that the first epoch fixed."""
+        if self.last_begun < 0:
+            return None
+        number = self._metadata(self.last_begun)["conf"].get(
+            "spark.sql.shuffle.partitions"
+        )
+        return int(number) if number is not None else None
+
+    def begin_close(self) -> None:
+        """Writes the offsets of one more epoch, without input and with a watermark behind everything.
+
+        It is an epoch like others: killed in the middle, it is in flight and gives the same rows.
+        """
+        last = self.last_begun
+        lines = self._lines(last)
+        metadata = json.loads(lines[1])
+        metadata["batchWatermarkMs"] = CLOSED_WATERMARK_MS
+        lines[1] = json.dumps(metadata, separators=(",", ":"))
+        write_atomically(self.path / "offsets" / str(last + 1), "\n".join(lines))
+
+    def broken(self, cause: str) -> DiagnosticError:
+        """The refusal to go on with a checkpoint that is damaged. It is never deleted here."""
+        return DiagnosticError(
+            Diagnostic(
+                STATE_BROKEN,
+                f"checkpoint {self.path} cannot be read",
+                cause=cause,
+                fix="bring the folder back from a copy; or run with --full-refresh, which starts over",
+            )
+        )
+
+    def _metadata(self, epoch: int) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self._lines(epoch)[1])
+            found["batchWatermarkMs"] = int(found["batchWatermarkMs"])
+            found["conf"] = dict(found["conf"])
+            return found
+        except (ValueError, IndexError, KeyError, TypeError) as error:
+            raise self.broken(
+                f"{self.path / 'offsets' / str(epoch)} is damaged"
+            ) from error
+
+    def _lines(self, epoch: int) -> list[str]:
+        try:
+            return (self.path / "offsets" / str(epoch)).read_text().split("\n")
+        except OSError as error:
+            raise self.broken(
+                f"{self.path / 'offsets' / str(epoch)} cannot be read"
+            ) from error
+
+
+def _epochs(folder: Path) -> list[int]:
+    if not folder.is_dir():
+        return []
+    return [int(entry.name) for entry in folder.iterdir() if entry.name.isdigit()]
+
+
+def _newest(folder: Path) -> int:
+    return max(_epochs(folder), default=-1)

@@ -1,0 +1,94 @@
+"""Whether a query can go on from the state that is there."""
+
+from __future__ import annotations
+
+from compiler.diagnostics.codes import PARALLELISM_FIXED, STATE_INCOMPATIBLE
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.model import GroupMemory, Query, Scan, State
+
+_WAYS_OUT = (
+    "undo the change, give the model another name so that it starts anew beside the old one, or run with "
+    "--full-refresh, which starts over from the beginning of its sources"
+)
+
+
+def check_state(query: Query, memory: GroupMemory) -> list[Diagnostic]:
+    """Differences between the state that was written and the state that the query would read."""
+    before = {state.uid: state for state in memory.state}
+    now = {state.uid: state for state in query.state}
+    if _shape(memory.state) == _shape(query.state):
+        return []
+    changed = [_changed(before[name], now[name]) for name in now if name in before]
+    told = [
+        *(text for text in changed if text),
+        *(
+            f"{_name(state)} is new"
+            for name, state in now.items()
+            if name not in before
+        ),
+        *(
+            f"{_name(state)} is gone"
+            for name, state in before.items()
+            if name not in now
+        ),
+    ] or ["the order of the stateful operators has changed"]
+    return [
+        Diagnostic(
+            STATE_INCOMPATIBLE,
+            f"state of query {query.uid} was written by another shape of it: {told[0]}",
+            cause="; ".join(told[1:]) or None,
+            fix=_WAYS_OUT,
+        )
+    ]
+
+
+def check_reads(query: Query, before: Query) -> list[Diagnostic]:
+    """Sources that the state knows under another name: they would be read from their start again."""
+    old = {op.read_name: op.uid for op in before.operators if isinstance(op, Scan)}
+    new = {op.read_name: op.uid for op in query.operators if isinstance(op, Scan)}
+    gone = {uid: name for name, uid in old.items() if name not in new}
+    return [
+        Diagnostic(
+            STATE_INCOMPATIBLE,
+            f"query {query.uid} reads source {uid} as {name}, which its state knows as {gone[uid]}",
+            cause="under another name the source would be read from its start again, and rows would be doubled",
+            fix=_WAYS_OUT,
+        )
+        for name, uid in new.items()
+        if name not in old and uid in gone
+    ]
+
+
+def check_parallelism(query: Query, running: int | None) -> list[Diagnostic]:
+    """A warning when the state has another number of partitions than the plan asks for."""
+    if not query.state or running is None or running == query.parallelism:
+        return []
+    return [
+        Diagnostic(
+            PARALLELISM_FIXED,
+            f"query {query.uid} keeps {running} state partitions; parallelism {query.parallelism} has no effect",
+            cause="the first run fixes the number",
+            fix="run with --full-refresh to start over with another number",
+            severity=PARALLELISM_FIXED.severity,
+        )
+    ]
+
+
+def _shape(states: tuple[State, ...]) -> list[tuple[str, str, tuple[str, ...], str]]:
+    # The order counts, since Spark numbers the operators by it. The operator's id within the plan and the
+    # sentence for people do not.
+    return [(s.uid, s.kind, s.keys, s.fingerprint) for s in states]
+
+
+def _changed(before: State, now: State) -> str | None:
+    if before.keys != now.keys:
+        return f"{_name(now)} had keys ({', '.join(before.keys)}), now ({', '.join(now.keys)})"
+    if before.kind != now.kind:
+        return f"{_name(now)} was {before.kind}, now {now.kind}"
+    if before.fingerprint != now.fingerprint:
+        return f"{_name(now)} computes something else (aggregates, types or window)"
+    return None
+
+
+def _name(state: State) -> str:
+    return f"{state.kind} {state.uid}"
