@@ -41,7 +41,5 @@ def spark_options(options: Options) -> dict[str, str]:
     for ours, sparks in _NAMES[name].items():
         value = options.get(f"{name}.{ours}", options.get(ours))
         if value is not None:
-            found[sparks] = (
-                str(value).lower() if isinstance(value, bool) else str(value)
-            )
+            found[sparks] = str(value).lower() if isinstance(value, bool) else str(value)
     return found

@@ -46,15 +46,10 @@ class Environment:
         return replace(
             query,
             operators=tuple(
-                replace(op, options=self._options(op.options))
-                if isinstance(op, Scan)
-                else op
+                replace(op, options=self._options(op.options)) if isinstance(op, Scan) else op
                 for op in query.operators
             ),
-            sinks=tuple(
-                replace(sink, options=self._options(sink.options))
-                for sink in query.sinks
-            ),
+            sinks=tuple(replace(sink, options=self._options(sink.options)) for sink in query.sinks),
         )
 
     def mask(self, text: str) -> str:
@@ -66,9 +61,7 @@ class Environment:
         return text
 
     def _options(self, options: Options) -> Options:
-        return {
-            k: self._text(v) if isinstance(v, str) else v for k, v in options.items()
-        }
+        return {k: self._text(v) if isinstance(v, str) else v for k, v in options.items()}
 
     def _text(self, text: str) -> str:
         def value(match: re.Match[str]) -> str:
@@ -80,11 +73,5 @@ class Environment:
 
 
 def _places(query: Query) -> list[tuple[str, Options]]:
-    scans = [
-        (f"source {op.uid}", op.options)
-        for op in query.operators
-        if isinstance(op, Scan)
-    ]
-    return scans + [
-        (f"sink {sink.uid}", sink.options) for sink in query.sinks if not sink.removed
-    ]
+    scans = [(f"source {op.uid}", op.options) for op in query.operators if isinstance(op, Scan)]
+    return scans + [(f"sink {sink.uid}", sink.options) for sink in query.sinks if not sink.removed]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,9 +77,7 @@ class Execution:
                 .foreachBatch(self._epoch)
                 .start()
             )
-        except (
-            Exception
-        ) as error:  # whatever Spark says against the plan ends this query, not the run
+        except Exception as error:  # noqa: BLE001  # whatever Spark says against the plan ends this query, not the run
             self._fail(error)
 
     @property
@@ -127,12 +126,8 @@ class Execution:
         if self._running is not None and self._running.isActive:
             try:
                 self._running.stop()
-            except (
-                Exception
-            ) as error:  # it ends all the same; the run must go on to stop the others
-                _log.warning(
-                    "query %s did not stop cleanly", self.query.uid, exc_info=error
-                )
+            except Exception as error:  # noqa: BLE001  # it ends all the same; the run must go on to stop the others
+                _log.warning("query %s did not stop cleanly", self.query.uid, exc_info=error)
 
     def _conf(self) -> dict[str, str]:
         return {
@@ -157,17 +152,12 @@ class Execution:
         if self._closed_at is not None and epoch > self._closed_at:
             raise DiagnosticError(_closed(self.query.uid))
         session: SparkSession = batch.sparkSession
-        context = Context(
-            session, self.context.project_dir, self.context.plan_dir, streaming=False
-        )
+        context = Context(session, self.context.project_dir, self.context.plan_dir, streaming=False)
         if self._persist:
             batch = batch.persist(StorageLevel.DISK_ONLY)
         try:
             rows = lower_epoch(self.query, batch, self._live, context)
-            computed = [
-                self.writers[sink.uid].write(epoch, rows[sink.uid])
-                for sink in self._live
-            ]
+            computed = [self.writers[sink.uid].write(epoch, rows[sink.uid]) for sink in self._live]
             if self._stateful and (self._persist or not any(computed)):
                 # A stateful epoch must be computed to its end or its state cannot be committed.
                 batch.write.format("noop").mode("append").save()
@@ -188,8 +178,4 @@ def _closed(query: str) -> Diagnostic:
 
 def _number(value: float | None) -> float:
     # Spark divides by a duration of zero.
-    return (
-        float(value)
-        if value is not None and value == value and abs(value) != float("inf")
-        else 0.0
-    )
+    return float(value) if value is not None and math.isfinite(value) else 0.0

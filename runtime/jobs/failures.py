@@ -7,33 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiler.diagnostics.codes import (
-    BAD_RECORD,
-    MISSING_PATH,
-    NULL_EVENT_TIME,
-    QUERY_FAILED,
-)
+from compiler.diagnostics.codes import BAD_RECORD, MISSING_PATH, NULL_EVENT_TIME, QUERY_FAILED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from runtime.jobs.environment import Environment
 from runtime.spark.operators.watermark import NULL_MARKER
 
 _NULL_TIME = re.compile(
-    re.escape(NULL_MARKER)
-    + r" source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
+    re.escape(NULL_MARKER) + r" source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
     re.MULTILINE,
 )
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
-_FILE_URI = re.compile(
-    r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE
-)
+_FILE_URI = re.compile(r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE)
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
 _MOST = 300
 
-_MALFORMED = (
-    "MALFORMED_RECORD_IN_PARSING",
-    "CANNOT_PARSE_",
-    "PARQUET_COLUMN_DATA_TYPE_MISMATCH",
-)
+_MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "CANNOT_PARSE_", "PARQUET_COLUMN_DATA_TYPE_MISMATCH")
 _MALFORMED_TEXT = (
     "Malformed records are detected",
     "CSV header does not conform to the schema",
@@ -58,12 +46,7 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
     if isinstance(error, DiagnosticError):
         return error.diagnostics[0]
     links = list(_chain(error))
-    found = (
-        _null_time(links)
-        or _missing(query, links)
-        or _bad_record(query, links)
-        or _other(query, links)
-    )
+    found = _null_time(links) or _missing(query, links) or _bad_record(query, links) or _other(query, links)
     return replace(
         found,
         message=environment.mask(found.message),
@@ -150,9 +133,7 @@ def _chain(error: BaseException) -> Iterator[_Link]:
         return
     seen = 0
     while origin is not None and seen < 20:
-        yield _Link(
-            origin.getClass().getName(), _condition(origin), origin.getMessage() or ""
-        )
+        yield _Link(origin.getClass().getName(), _condition(origin), origin.getMessage() or "")
         origin = origin.getCause()
         seen += 1
 

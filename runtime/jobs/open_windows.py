@@ -19,22 +19,14 @@ def count_open_windows(session: SparkSession, checkpoint: Checkpoint) -> int:
     if checkpoint.last_committed < 0 or not folder.is_dir():
         return 0
     total = 0
-    for operator in sorted(
-        entry.name for entry in folder.iterdir() if entry.name.isdigit()
-    ):
+    for operator in sorted(entry.name for entry in folder.iterdir() if entry.name.isdigit()):
         try:
             state = (
-                session.read.format("statestore")
-                .option("operatorId", operator)
-                .load(str(checkpoint.path))
+                session.read.format("statestore").option("operatorId", operator).load(str(checkpoint.path))
             )
             keys = state.schema["key"].dataType.fieldNames()  # type: ignore[attr-defined]  # it is a struct
             if TIME_KEY in keys:
                 total += state.select(F.col(f"key.{TIME_KEY}")).distinct().count()
         except Exception as error:  # noqa: BLE001  # a number for the report is not worth a failed run
-            _log.warning(
-                "open windows of %s could not be counted",
-                checkpoint.path,
-                exc_info=error,
-            )
+            _log.warning("open windows of %s could not be counted", checkpoint.path, exc_info=error)
     return total

@@ -51,8 +51,7 @@ def live_queries(plan: JobPlan, select: Collection[str] | None) -> tuple[Query, 
     return tuple(
         query
         for query in plan.queries
-        if (select is None or query.uid in select)
-        and not all(sink.removed for sink in query.sinks)
+        if (select is None or query.uid in select) and not all(sink.removed for sink in query.sinks)
     )
 
 
@@ -116,9 +115,7 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
         found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
     if found:
         raise DiagnosticError(*found)
-    context = Context(
-        job.session, job.project_dir, job.root.plan_folder(sha256), streaming=True
-    )
+    context = Context(job.session, job.project_dir, job.root.plan_folder(sha256), streaming=True)
     return Execution(resolved, plan.timezone, context, checkpoint, writers)
 
 
@@ -138,9 +135,7 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
     begun = next((q for q in plan.queries if q.uid == query.uid), None)
     if begun is None:
         raise checkpoint.broken(f"plan {current.plan} does not have the query")
-    if not closing and _what_it_computes(begun, plan) == _what_it_computes(
-        query, job.plan
-    ):
+    if not closing and _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
         return None
     return begun, plan, current.plan
 
@@ -148,26 +143,16 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
 def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
     """Writes into the state root what is about to run; gives the uids of queries that are retired now."""
     manifest = job.root.manifest()
-    planned = {
-        query.uid
-        for query in job.plan.queries
-        if not all(s.removed for s in query.sinks)
-    }
+    planned = {query.uid for query in job.plan.queries if not all(s.removed for s in query.sinks)}
     gone = tuple(group.uid for group in manifest.groups if group.uid not in planned)
-    running = {
-        query.uid: _memory(query, job.root.checkpoint(query.uid)) for query in queries
-    }
+    running = {query.uid: _memory(query, job.root.checkpoint(query.uid)) for query in queries}
     kept = [running.pop(g.uid, g) for g in manifest.groups if g.uid in planned]
     job.root.write_manifest(
         Manifest(
             manifest.version,
             manifest.project,
             groups=(*kept, *running.values()),
-            retired=tuple(
-                uid
-                for uid in dict.fromkeys((*manifest.retired, *gone))
-                if uid not in planned
-            ),
+            retired=tuple(uid for uid in dict.fromkeys((*manifest.retired, *gone)) if uid not in planned),
         )
     )
     for query in queries:
@@ -176,9 +161,7 @@ def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
     return gone
 
 
-def _check_state(
-    job: Job, query: Query, memory: GroupMemory | None
-) -> list[Diagnostic]:
+def _check_state(job: Job, query: Query, memory: GroupMemory | None) -> list[Diagnostic]:
     checkpoint = job.root.checkpoint(query.uid)
     if checkpoint.last_begun < 0:
         return []
@@ -211,10 +194,7 @@ def _what_it_computes(query: Query, plan: JobPlan) -> str:
     """All that an epoch's rows and their way into the sinks depend on, as text to compare."""
     raw = json.loads(to_json(query))
     parts = ("operators", "trunk", "sinks", "output_mode")
-    return json.dumps(
-        [*(raw[part] for part in parts), plan.timezone, plan.settings.spark],
-        sort_keys=True,
-    )
+    return json.dumps([*(raw[part] for part in parts), plan.timezone, plan.settings.spark], sort_keys=True)
 
 
 def _collect(step: Callable[[], list[Diagnostic] | None]) -> list[Diagnostic]:

@@ -50,9 +50,7 @@ class RunReport:
     @property
     def failures(self) -> tuple[Diagnostic, ...]:
         """Why queries died."""
-        return tuple(
-            query.failure for query in self.queries if query.failure is not None
-        )
+        return tuple(query.failure for query in self.queries if query.failure is not None)
 
     @property
     def rows_written(self) -> int:

@@ -64,20 +64,14 @@ def run(
     Raises:
         DiagnosticError: the run was refused, and nothing was started.
     """
-    with StateRoot(
-        (project_dir / plan.settings.state_root).absolute(), plan.project
-    ) as root:
+    with StateRoot((project_dir / plan.settings.state_root).absolute(), plan.project) as root:
         sha256 = keep_plan(root, plan, project_dir)
-        job = Job(
-            plan, sha256, project_dir, root, session, environment or Environment(), say
-        )
+        job = Job(plan, sha256, project_dir, root, session, environment or Environment(), say)
         queries = preparation.live_queries(plan, select)
         preparation.check(job, queries, full_refresh)
         if full_refresh:
             preparation.refresh(job, queries)
-        supervisor = _Supervisor(
-            job, events, stop or threading.Event(), on_end or plan.settings.on_end
-        )
+        supervisor = _Supervisor(job, events, stop or threading.Event(), on_end or plan.settings.on_end)
         return supervisor.run(queries)
 
 
@@ -101,13 +95,7 @@ class _Task:
 class _Supervisor:
     """Starts queries, watches them, and ends the others when one fails."""
 
-    def __init__(
-        self,
-        job: Job,
-        events: Callable[[Event], None],
-        stop: threading.Event,
-        on_end: str,
-    ) -> None:
+    def __init__(self, job: Job, events: Callable[[Event], None], stop: threading.Event, on_end: str) -> None:
         self._job = job
         self._events = events
         self._stop = stop
@@ -144,9 +132,7 @@ class _Supervisor:
         found: list[Diagnostic] = []
         for query in queries:
             try:
-                main = preparation.build(
-                    self._job, query, self._job.plan, self._job.sha256
-                )
+                main = preparation.build(self._job, query, self._job.plan, self._job.sha256)
                 tasks.append(_Task(query, main, []))
             except DiagnosticError as error:
                 found.extend(error.diagnostics)
@@ -162,22 +148,14 @@ class _Supervisor:
         if begun is None:
             return
         query, plan, sha256 = begun
-        _log.info(
-            "query %s: finishing an epoch with the plan that began it (%s)",
-            query.uid,
-            sha256,
-        )
-        self._start(
-            task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY
-        )
+        _log.info("query %s: finishing an epoch with the plan that began it (%s)", query.uid, sha256)
+        self._start(task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY)
         while task.current.active and not self._stop.is_set():
             self._tell(task.current)
             time.sleep(_POLL_SECONDS)
         self._settle(task)
 
-    def _start(
-        self, task: _Task, execution: Execution, trigger: dict[str, Any]
-    ) -> None:
+    def _start(self, task: _Task, execution: Execution, trigger: dict[str, Any]) -> None:
         checkpoint = execution.checkpoint
         task.done.append(execution)
         self._events(
@@ -201,20 +179,14 @@ class _Supervisor:
         if task.failure is None and not task.closing and self._closes(task):
             task.closing = True
             task.main.checkpoint.begin_close()
-            closing = preparation.build(
-                self._job, task.query, self._job.plan, self._job.sha256
-            )
+            closing = preparation.build(self._job, task.query, self._job.plan, self._job.sha256)
             self._start(task, closing, _PENDING_ONLY)
             return
         task.ended = True
         if task.failure is None:
-            closed = (
-                bool(task.query.state) and task.main.checkpoint.closed_at is not None
-            )
+            closed = bool(task.query.state) and task.main.checkpoint.closed_at is not None
             if closed:
-                self._job.root.write_current(
-                    task.query.uid, Current(self._job.sha256, closed=True)
-                )
+                self._job.root.write_current(task.query.uid, Current(self._job.sha256, closed=True))
             self._events(QueryEnded(task.query.uid, stopped=False, closed=closed))
 
     def _closes(self, task: _Task) -> bool:
@@ -257,17 +229,12 @@ class _Supervisor:
                 task.stopped = True
             task.ended = True
             if task.failure is None:
-                self._events(
-                    QueryEnded(task.query.uid, stopped=task.stopped, closed=False)
-                )
+                self._events(QueryEnded(task.query.uid, stopped=task.stopped, closed=False))
 
     def _report(self, task: _Task) -> QueryReport:
         executions = task.done or [task.main]
         closed = bool(task.query.state) and task.main.checkpoint.closed_at is not None
-        left = next(
-            (e.state_rows for e in reversed(task.done) if e.state_rows is not None),
-            None,
-        )
+        left = next((e.state_rows for e in reversed(task.done) if e.state_rows is not None), None)
         open_windows = 0
         if task.query.state and not closed and left != 0 and task.failure is None:
             open_windows = count_open_windows(self._job.session, task.main.checkpoint)
@@ -284,11 +251,7 @@ class _Supervisor:
                 SinkReport(
                     sink.uid,
                     sink.connector,
-                    sum(
-                        e.writers[sink.uid].rows_written
-                        for e in executions
-                        if sink.uid in e.writers
-                    ),
+                    sum(e.writers[sink.uid].rows_written for e in executions if sink.uid in e.writers),
                     task.main.writers[sink.uid].location,
                 )
                 for sink in task.query.sinks

@@ -42,9 +42,7 @@ def below_trunk(query: Query) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def _lower(
-    query: Query, identity: str, ctx: Context, done: dict[str, DataFrame]
-) -> DataFrame:
+def _lower(query: Query, identity: str, ctx: Context, done: dict[str, DataFrame]) -> DataFrame:
     # Operators come in topological order, so one pass over those that are needed is enough.
     needed = _needed(query, identity, done)
     for op in query.operators:

@@ -81,9 +81,7 @@ class Checkpoint:
         """The number of state partitions that the first epoch fixed."""
         if self.last_begun < 0:
             return None
-        number = self._metadata(self.last_begun)["conf"].get(
-            "spark.sql.shuffle.partitions"
-        )
+        number = self._metadata(self.last_begun)["conf"].get("spark.sql.shuffle.partitions")
         return int(number) if number is not None else None
 
     def begin_close(self) -> None:
@@ -116,17 +114,13 @@ class Checkpoint:
             found["conf"] = dict(found["conf"])
             return found
         except (ValueError, IndexError, KeyError, TypeError) as error:
-            raise self.broken(
-                f"{self.path / 'offsets' / str(epoch)} is damaged"
-            ) from error
+            raise self.broken(f"{self.path / 'offsets' / str(epoch)} is damaged") from error
 
     def _lines(self, epoch: int) -> list[str]:
         try:
             return (self.path / "offsets" / str(epoch)).read_text().split("\n")
         except OSError as error:
-            raise self.broken(
-                f"{self.path / 'offsets' / str(epoch)} cannot be read"
-            ) from error
+            raise self.broken(f"{self.path / 'offsets' / str(epoch)} cannot be read") from error
 
 
 def _epochs(folder: Path) -> list[int]:

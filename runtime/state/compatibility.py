@@ -21,16 +21,8 @@ def check_state(query: Query, memory: GroupMemory) -> list[Diagnostic]:
     changed = [_changed(before[name], now[name]) for name in now if name in before]
     told = [
         *(text for text in changed if text),
-        *(
-            f"{_name(state)} is new"
-            for name, state in now.items()
-            if name not in before
-        ),
-        *(
-            f"{_name(state)} is gone"
-            for name, state in before.items()
-            if name not in now
-        ),
+        *(f"{_name(state)} is new" for name, state in now.items() if name not in before),
+        *(f"{_name(state)} is gone" for name, state in before.items() if name not in now),
     ] or ["the order of the stateful operators has changed"]
     return [
         Diagnostic(

@@ -25,13 +25,8 @@ def keep_plan(root: StateRoot, plan: JobPlan, project_dir: Path) -> str:
     (folder / "seeds").mkdir(parents=True, exist_ok=True)
     for query in plan.queries:
         for op in query.operators:
-            if (
-                isinstance(op, Seed)
-                and not (folder / "seeds" / f"{op.sha256}.csv").exists()
-            ):
-                write_atomically(
-                    folder / "seeds" / f"{op.sha256}.csv", _seed(op, project_dir)
-                )
+            if isinstance(op, Seed) and not (folder / "seeds" / f"{op.sha256}.csv").exists():
+                write_atomically(folder / "seeds" / f"{op.sha256}.csv", _seed(op, project_dir))
     # Last, so that a plan that is there has all that it needs.
     if not (folder / "plan.json").exists():
         write_atomically(folder / "plan.json", text)
@@ -65,16 +60,12 @@ def _seed(op: Seed, project_dir: Path) -> bytes:
         content = file.read_bytes()
     except OSError as error:
         raise DiagnosticError(
-            Diagnostic(
-                MISSING_PATH, f"seed {op.path} cannot be read", cause=error.strerror
-            )
+            Diagnostic(MISSING_PATH, f"seed {op.path} cannot be read", cause=error.strerror)
         ) from error
     if hashlib.sha256(content).hexdigest() != op.sha256:
         raise DiagnosticError(
             Diagnostic(
-                SEED_CONTENT,
-                f"seed {op.path} has changed since the plan was compiled",
-                fix="compile again",
+                SEED_CONTENT, f"seed {op.path} has changed since the plan was compiled", fix="compile again"
             )
         )
     return content

@@ -21,12 +21,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from compiler.diagnostics.codes import (
-    NOT_WRITABLE,
-    STATE_BROKEN,
-    STATE_LOCKED,
-    STATE_OF_OTHER_PROJECT,
-)
+from compiler.diagnostics.codes import NOT_WRITABLE, STATE_BROKEN, STATE_LOCKED, STATE_OF_OTHER_PROJECT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.codec import PlanFormatError, manifest_from_json, to_json
 from compiler.jobplan.model import Manifest
@@ -114,10 +109,7 @@ class StateRoot:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._release()
 

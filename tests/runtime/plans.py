@@ -10,9 +10,7 @@ from compiler.jobplan import model as m
 ORDERS = (m.Column("ts", "TIMESTAMP"), m.Column("k", "STRING"), m.Column("v", "INT"))
 
 
-def scan(
-    path: str = "in", columns: tuple[m.Column, ...] = ORDERS, **options: Any
-) -> m.Scan:
+def scan(path: str = "in", columns: tuple[m.Column, ...] = ORDERS, **options: Any) -> m.Scan:
     return m.Scan(
         "scan", "orders", "orders", "filesystem",
         {"path": path, "format": "csv", "csv.header": True, "max_files_per_epoch": 1, **options}, columns,
@@ -31,12 +29,7 @@ def tumble(
     delay: int | None = 2000,
     **more: Any,
 ) -> m.Window:
-    values: dict[str, Any] = {
-        "kind": "tumble",
-        "slide_ms": size_ms,
-        "offset_ms": 0,
-        **more,
-    }
+    values: dict[str, Any] = {"kind": "tumble", "slide_ms": size_ms, "offset_ms": 0, **more}
     return m.Window(
         f"window{suffix}", f"w{suffix}", (source,), time_column=column, size_ms=size_ms, delay_ms=delay,
         start=f"window_start{suffix}", end=f"window_end{suffix}", time=f"window_time{suffix}", **values,
@@ -44,10 +37,7 @@ def tumble(
 
 
 def sums(
-    source: str = "window",
-    suffix: str = "",
-    value: str = "v",
-    by: tuple[str, ...] = ("k",),
+    source: str = "window", suffix: str = "", value: str = "v", by: tuple[str, ...] = ("k",)
 ) -> m.Aggregate:
     end = f"window_end{suffix}"
     keys = (f"window_start{suffix}", end, *by)
@@ -76,31 +66,18 @@ def sink(
 ) -> m.Sink:
     options = more.pop("options", None)
     if options is None:
-        options = (
-            {"path": path, "format": "json"}
-            if connector == "filesystem"
-            else {"path": path}
-        )
+        options = {"path": path, "format": "json"} if connector == "filesystem" else {"path": path}
     return m.Sink(uid, source, connector, options, columns, "exactly_once", **more)
 
 
 def state(aggregate: m.Aggregate, fingerprint: str = "f1") -> m.State:
     return m.State(
-        aggregate.id,
-        aggregate.uid,
-        "aggregate",
-        tuple(k.name for k in aggregate.keys),
-        fingerprint,
-        "",
+        aggregate.id, aggregate.uid, "aggregate", tuple(k.name for k in aggregate.keys), fingerprint, ""
     )
 
 
 def query(
-    operators: tuple[m.Operator, ...],
-    trunk: str,
-    sinks: tuple[m.Sink, ...],
-    uid: str = "q1",
-    **more: Any,
+    operators: tuple[m.Operator, ...], trunk: str, sinks: tuple[m.Sink, ...], uid: str = "q1", **more: Any
 ) -> m.Query:
     values: dict[str, Any] = {
         "state": tuple(state(op) for op in operators if isinstance(op, m.Aggregate)),
@@ -111,9 +88,7 @@ def query(
 
 
 def plan(*queries: m.Query, **more: Any) -> m.JobPlan:
-    settings = m.Settings(
-        "local[2]", ".headrace/state", more.pop("on_end", "leave_open")
-    )
+    settings = m.Settings("local[2]", ".headrace/state", more.pop("on_end", "leave_open"))
     return m.JobPlan(
         m.JOB_PLAN_VERSION,
         "0.1.0",
@@ -136,14 +111,10 @@ def sums_plan(*sinks: m.Sink, **more: Any) -> m.JobPlan:
     return plan(query(operators, "agg", sinks or (sink("agg", SUMS),)), **more)
 
 
-def put(
-    folder: Path, name: str, *rows: tuple[Any, ...], header: str = "ts,k,v"
-) -> Path:
+def put(folder: Path, name: str, *rows: tuple[Any, ...], header: str = "ts,k,v") -> Path:
     """Writes a CSV file as a whole, as whoever feeds a folder should."""
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f"_{name}"
-    temporary.write_text(
-        header + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
-    )
+    temporary.write_text(header + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
     temporary.rename(folder / name)
     return folder / name

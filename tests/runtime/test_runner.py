@@ -14,29 +14,18 @@ from runtime.jobs.runner import run
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
     """All rows that any reader of the files would see."""
-    found = [
-        json.loads(line)
-        for file in folder.rglob("part-*")
-        for line in file.read_text().splitlines()
-    ]
+    found = [json.loads(line) for file in folder.rglob("part-*") for line in file.read_text().splitlines()]
     return sorted(found, key=lambda row: json.dumps(row, sort_keys=True))
 
 
 def test_sums_of_windows(session: SparkSession, tmp_path: Path) -> None:
-    plans.put(
-        tmp_path / "in",
-        "a.csv",
-        ("2024-01-01 00:00:01", "x", 1),
-        ("2024-01-01 00:00:11", "x", 3),
-    )
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1), ("2024-01-01 00:00:11", "x", 3))
     plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:31", "y", 5))
     report = run(plans.sums_plan(), tmp_path, session=session)
     assert report.failures == ()
     assert report.rows_written == 2
     assert report.open_windows == 1
-    assert [
-        (r["window_start"], r["k"], r["total"]) for r in rows_of(tmp_path / "out")
-    ] == [
+    assert [(r["window_start"], r["k"], r["total"]) for r in rows_of(tmp_path / "out")] == [
         ("2024-01-01T00:00:00.000Z", "x", 1),
         ("2024-01-01T00:00:10.000Z", "x", 3),
     ]

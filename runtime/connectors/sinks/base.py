@@ -72,9 +72,4 @@ class Writer(Protocol):
 
 def columns_of(sink: Sink, batch: DataFrame) -> DataFrame:
     """The sink's columns with their types, and without marks that only mean something to a stream."""
-    return batch.select(
-        *(
-            F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={})
-            for c in sink.columns
-        )
-    )
+    return batch.select(*(F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={}) for c in sink.columns))

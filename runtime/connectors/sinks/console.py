@@ -30,9 +30,7 @@ class ConsoleWriter:
         """Collects the whole epoch: all of a stateful batch must be computed, and it is one pass."""
         shown = columns_of(self._sink, batch)
         names = [column.name for column in self._sink.columns]
-        text = shown.select(
-            *(F.col(f"`{n.replace('`', '``')}`").cast("string") for n in names)
-        )
+        text = shown.select(*(F.col(f"`{n.replace('`', '``')}`").cast("string") for n in names))
         rows: list[list[str]] = []
         count = 0
         for row in text.toLocalIterator():
@@ -56,10 +54,6 @@ def _table(names: list[str], rows: list[list[str]]) -> str:
     rule = "+" + "+".join("-" * width for width in widths) + "+"
 
     def line(values: list[str]) -> str:
-        return (
-            "|"
-            + "|".join(value.rjust(w) for value, w in zip(values, widths, strict=True))
-            + "|"
-        )
+        return "|" + "|".join(value.rjust(w) for value, w in zip(values, widths, strict=True)) + "|"
 
     return "\n".join([rule, line(names), rule, *(line(row) for row in rows), rule])

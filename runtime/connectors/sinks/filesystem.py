@@ -19,9 +19,7 @@ from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
 
 _MANIFEST = "_spark_metadata"
-_PART = re.compile(
-    r"^part-\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}[.-]c\d{3,}\..+$"
-)
+_PART = re.compile(r"^part-\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}[.-]c\d{3,}\..+$")
 _SPARK = "org.apache.spark.sql.execution"
 _CLASSES = {
     "parquet": f"{_SPARK}.datasources.parquet.ParquetFileFormat",
@@ -54,9 +52,7 @@ class FilesystemWriter:
         found = ownership.read_marker(self.folder)
         if found is None:
             if not ownership.is_empty(self.folder):
-                raise ownership.foreign(
-                    self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}"
-                )
+                raise ownership.foreign(self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}")
         elif (found.project, found.sink) != (claim.project, claim.sink):
             owner = f"it belongs to sink {found.sink} of project {found.project}"
             raise ownership.foreign(self._sink.uid, self.folder, owner)
@@ -64,27 +60,21 @@ class FilesystemWriter:
         if found is not None and found != claim and written >= 0:
             raise ownership.other_incarnation(self._sink.uid, self.folder)
         if written > last_epoch:
-            raise ownership.newer_than_state(
-                self._sink.uid, self.folder, written, last_epoch
-            )
+            raise ownership.newer_than_state(self._sink.uid, self.folder, written, last_epoch)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if found != claim:
                 ownership.write_marker(self.folder, claim)
         except OSError as error:
             problem = f"sink {self._sink.uid} cannot write to {self.folder}"
-            raise DiagnosticError(
-                Diagnostic(NOT_WRITABLE, problem, cause=error.strerror)
-            ) from error
+            raise DiagnosticError(Diagnostic(NOT_WRITABLE, problem, cause=error.strerror)) from error
         self._delete_orphans()
 
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Hands the epoch to Spark's file sink, which commits it by one rename."""
         if epoch <= _last_epoch(self.folder):
             return False
-        rows = columns_of(self._sink, batch).observe(
-            _ROWS, F.count(F.lit(1)).alias("rows")
-        )
+        rows = columns_of(self._sink, batch).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
         session = batch.sparkSession
         jvm = session._jvm  # Spark has no Python API for its file sink
         assert jvm is not None
@@ -108,9 +98,7 @@ class FilesystemWriter:
         if found is None:
             if ownership.is_empty(self.folder):
                 return
-            raise ownership.foreign(
-                self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}"
-            )
+            raise ownership.foreign(self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}")
         if (found.project, found.sink) != (self._ctx.project, self._sink.uid):
             owner = f"it belongs to sink {found.sink} of project {found.project}"
             raise ownership.foreign(self._sink.uid, self.folder, owner)
@@ -149,11 +137,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def _part_files(folder: Path) -> list[Path]:
-    return [
-        file
-        for file in folder.rglob("part-*")
-        if _PART.match(file.name) and file.is_file()
-    ]
+    return [file for file in folder.rglob("part-*") if _PART.match(file.name) and file.is_file()]
 
 
 def _delete(file: Path, root: Path) -> None:

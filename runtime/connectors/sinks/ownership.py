@@ -34,16 +34,12 @@ def read_marker(folder: Path) -> Marker | None:
 
 def write_marker(folder: Path, marker: Marker) -> None:
     """Claims the folder."""
-    write_atomically(
-        folder / MARKER, json.dumps({"headrace": 1, **asdict(marker)}, indent=2) + "\n"
-    )
+    write_atomically(folder / MARKER, json.dumps({"headrace": 1, **asdict(marker)}, indent=2) + "\n")
 
 
 def is_empty(folder: Path) -> bool:
     """Whether nobody has anything in it; what a killed claim left does not count."""
-    return not folder.exists() or all(
-        entry.name.startswith(TEMPORARY) for entry in folder.iterdir()
-    )
+    return not folder.exists() or all(entry.name.startswith(TEMPORARY) for entry in folder.iterdir())
 
 
 def foreign(sink: str, path: Path, cause: str) -> DiagnosticError:
@@ -72,9 +68,7 @@ def other_incarnation(sink: str, path: Path) -> DiagnosticError:
     )
 
 
-def newer_than_state(
-    sink: str, path: Path, written: int, begun: int
-) -> DiagnosticError:
+def newer_than_state(sink: str, path: Path, written: int, begun: int) -> DiagnosticError:
     """The refusal to go on from an older copy of the state: the epochs in between would be skipped."""
     return DiagnosticError(
         Diagnostic(

@@ -5,6 +5,4 @@ from __future__ import annotations
 from runtime.connectors.sources.base import Source
 from runtime.connectors.sources.filesystem import FilesystemSource
 
-SOURCES: dict[str, Source] = {
-    "filesystem": FilesystemSource(),
-}
+SOURCES: dict[str, Source] = {"filesystem": FilesystemSource()}

@@ -23,11 +23,7 @@ class FilesystemSource:
     def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
         """A folder or file that is not there; a glob may match nothing yet."""
         path = str(scan.options["path"])
-        if (
-            paths.is_url(path)
-            or paths.local(path, project_dir).exists()
-            or paths.is_glob(path)
-        ):
+        if paths.is_url(path) or paths.local(path, project_dir).exists() or paths.is_glob(path):
             return []
         return [
             Diagnostic(

@@ -22,29 +22,19 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
     closes the group and taken off all others.
     """
     (rows,) = inputs
-    names = [
-        TIME_KEY if key.name == op.event_time_key else f"__key_{i}"
-        for i, key in enumerate(op.keys)
-    ]
+    names = [TIME_KEY if key.name == op.event_time_key else f"__key_{i}" for i, key in enumerate(op.keys)]
     keyed = rows.select(
         "*",
         *(
             F.expr(key.sql).alias(
-                name,
-                metadata=event_time(
-                    op.delay_ms if key.name == op.event_time_key else None
-                ),
+                name, metadata=event_time(op.delay_ms if key.name == op.event_time_key else None)
             )
             for name, key in zip(names, op.keys, strict=True)
         ),
     )
     # A grouping without aggregates is DISTINCT; Spark's API wants at least one to compute.
-    aggregates = [
-        F.expr(item.sql).alias(f"__agg_{i}") for i, item in enumerate(op.aggregates)
-    ]
-    grouped = keyed.groupBy(*names).agg(
-        *(aggregates or [F.count(F.lit(1)).alias("__agg_none")])
-    )
+    aggregates = [F.expr(item.sql).alias(f"__agg_{i}") for i, item in enumerate(op.aggregates)]
+    grouped = keyed.groupBy(*names).agg(*(aggregates or [F.count(F.lit(1)).alias("__agg_none")]))
     columns = {key.name: F.col(name) for name, key in zip(names, op.keys, strict=True)}
     columns |= {item.name: F.col(f"__agg_{i}") for i, item in enumerate(op.aggregates)}
     if op.window_time is not None:
@@ -53,8 +43,7 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
             "*", *(F.col(n).alias(k.name) for n, k in zip(names, op.keys, strict=True))
         )
         grouped = over_keys.select(
-            *(F.col(n) for n in grouped.columns),
-            F.expr(op.window_time.sql).alias("__time"),
+            *(F.col(n) for n in grouped.columns), F.expr(op.window_time.sql).alias("__time")
         )
         columns[op.window_time.name] = F.col("__time")
     marked = {op.window_time.name} if op.window_time is not None else set()

@@ -14,8 +14,6 @@ from runtime.spark.context import Context, quote
 def lower(op: Seed, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     """Reads the copy in the state root, so that a replayed epoch meets the rows that it met before."""
     schema = ", ".join(f"{quote(column.name)} {column.type}" for column in op.columns)
-    reader = ctx.session.read.schema(schema).options(
-        header=True, mode="FAILFAST", enforceSchema=False
-    )
+    reader = ctx.session.read.schema(schema).options(header=True, mode="FAILFAST", enforceSchema=False)
     rows = reader.csv(str(ctx.plan_dir / "seeds" / f"{op.sha256}.csv"))
     return rows.select(*(F.col(quote(column.name)) for column in op.columns))

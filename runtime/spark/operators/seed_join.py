@@ -10,13 +10,7 @@ from pyspark.sql import functions as F
 from compiler.jobplan.model import SeedJoin
 from runtime.spark.context import Context
 
-_KINDS = {
-    "inner": "inner",
-    "left": "left",
-    "semi": "left_semi",
-    "anti": "left_anti",
-    "cross": "inner",
-}
+_KINDS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti", "cross": "inner"}
 
 
 def lower(op: SeedJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
