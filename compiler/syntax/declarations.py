@@ -23,10 +23,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class OptionDecl:
-    """An entry of WITH ( ) or `with:`; values are text until the connector's options are checked."""
+    """An entry of WITH ( ) or `with:`; values are text until the connector's options are checked.
+
+    `inherited` marks what a SET gave to the statements after it; the statement's own options go first.
+    """
 
     key: Text
     value: Text
+    inherited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class SourceDecl:
     span: Span
     partitioned_by: tuple[Text, ...] = ()
     description: str | None = None
+    group: str | None = None
 
 
 # --- bodies of models ------------------------------------------------------------------------------------
@@ -171,11 +176,16 @@ class ModelDecl:
     span: Span
     columns: tuple[ColumnDecl, ...] = ()
     description: str | None = None
+    tags: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SinkDecl:
-    """CREATE SINK … AS query, or an entry under `sinks:`. Declared columns are a contract."""
+    """CREATE SINK … AS query, INSERT INTO a table, or an entry under `sinks:`. Declared columns are a contract.
+
+    `insert_columns` are those of `INSERT INTO t (a, b)`: the query's columns fill them by position, and the
+    other declared columns are NULL.
+    """
 
     name: Text
     body: Fragment | StepsBody
@@ -185,6 +195,7 @@ class SinkDecl:
     options: tuple[OptionDecl, ...]
     span: Span
     description: str | None = None
+    insert_columns: tuple[Text, ...] = ()
 
 
 Declaration = SourceDecl | ModelDecl | SinkDecl

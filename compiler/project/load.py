@@ -1,0 +1,170 @@
+"""Loads a project, or a script without one, from disk: all files become declarations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from compiler.diagnostics.codes import MISSING_PATH, NO_PROJECT
+from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.diagnostics.source import SourceFile
+from compiler.project.assemble import assemble
+from compiler.project.config import AnyVariable, ConfigReader, cli_variables, default_config
+from compiler.project.files import PROJECT_FILE, PROJECT_FILES, decode, find_files, read_bytes
+from compiler.syntax.declarations import Project, ProjectConfig
+from compiler.syntax.fragment import Fragment
+from compiler.syntax.parsed import Scope
+from compiler.syntax.statements import read_sql
+
+
+def load_project(
+    root: Path,
+    *,
+    target: str | None = None,
+    variables: Mapping[str, object] | None = None,
+    reporter: Reporter,
+    environment: Mapping[str, str] | None = None,
+) -> Project | None:
+    """Reads a project.
+
+    Args:
+        root: the folder that holds headrace.yml.
+        target: the name of `--target`.
+        variables: those of `--vars`, which go before all others.
+        reporter: takes whatever is wrong; loading goes on as far as it can.
+        environment: where `${env:…}` is looked up if the compiler itself needs the value; `os.environ` if
+            left out.
+
+    Returns:
+        What was read, or None if there is no project.
+    """
+    root = root.absolute()
+    path = _project_file(root)
+    if path is None:
+        reporter.add(_no_project(root))
+        return None
+    given = cli_variables(variables or {}, reporter)
+    config, known = _config(path, target, given, environment, reporter)
+    if config is None:
+        return None
+    scopes: list[Scope] = []
+    seeds: list[tuple[SourceFile, bytes]] = []
+    for on_disk, shown in find_files(root):
+        content = read_bytes(on_disk, shown, reporter)
+        file = decode(content, shown, reporter) if content is not None else None
+        if content is None or file is None:
+            continue
+        if shown.endswith(".csv"):
+            seeds.append((file, content))
+        else:
+            scopes.append(_read(file, known, reporter))
+    return assemble(root, config, scopes, seeds, reporter)
+
+
+def load_script(
+    path: Path,
+    *,
+    target: str | None = None,
+    variables: Mapping[str, object] | None = None,
+    reporter: Reporter,
+    environment: Mapping[str, str] | None = None,
+) -> Project | None:
+    """Reads one .sql file as a project of the file's name.
+
+    A headrace.yml in its folder or above gives its name's place to the file, and its variables, targets and
+    time zone apply; relative paths are then against that project's folder, else against the script's.
+    """
+    path = path.absolute()
+    if not path.is_file():
+        reporter.add(Diagnostic(MISSING_PATH, f"`{path}` does not exist"))
+        return None
+    given = cli_variables(variables or {}, reporter)
+    root, project_file = path.parent, None
+    for folder in (path.parent, *path.parent.parents):
+        project_file = _project_file(folder)
+        if project_file is not None:
+            root = folder
+            break
+    known: Mapping[str, str] = given
+    config: ProjectConfig | None = (
+        default_config(path.stem, target, given, reporter) if project_file is None else None
+    )
+    if project_file is not None:
+        config, known = _config(project_file, target, given, environment, reporter)
+    shown = path.relative_to(root).as_posix()
+    content = read_bytes(str(path), shown, reporter)
+    file = decode(content, shown, reporter) if content is not None else None
+    if file is None or config is None:
+        return None
+    scope = Scope(file, known, reporter)
+    read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
+    named = ProjectConfig(
+        path.stem,
+        config.version,
+        config.timezone,
+        config.target,
+        config.variables,
+        config.source_defaults,
+        config.span,
+    )
+    return assemble(root, named, [scope], [], reporter, zone_is_free=project_file is None)
+
+
+def find_root(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that holds a headrace.yml."""
+    for folder in (start.absolute(), *start.absolute().parents):
+        if _project_file(folder) is not None:
+            return folder
+    return None
+
+
+def _project_file(folder: Path) -> Path | None:
+    for name in PROJECT_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    return None
+
+
+def _no_project(root: Path) -> Diagnostic:
+    above = find_root(root.parent) if root.parent != root else None
+    cause = f"`{root}` holds no {PROJECT_FILE}" if root.is_dir() else f"`{root}` is no folder"
+    fix = "`headrace init` makes one"
+    if above is not None:
+        fix = f"the nearest project is `{above}`; {fix} here"
+    return Diagnostic(NO_PROJECT, "no project here", cause=cause, fix=fix)
+
+
+def _config(
+    path: Path,
+    target: str | None,
+    given: Mapping[str, str],
+    environment: Mapping[str, str] | None,
+    reporter: Reporter,
+) -> tuple[ProjectConfig | None, Mapping[str, str]]:
+    """The configuration and the variables; those are open if the file could not be read."""
+    content = read_bytes(str(path), path.name, reporter)
+    file = decode(content, path.name, reporter) if content is not None else None
+    if file is None:
+        return default_config(path.parent.name, None, given, reporter), AnyVariable()
+    reader = ConfigReader(
+        file,
+        reporter,
+        target=target,
+        given=given,
+        environment=os.environ if environment is None else environment,
+    )
+    config = reader.read(path.parent.name)
+    return config, reader.scope.variables
+
+
+def _read(file: SourceFile, variables: Mapping[str, str], reporter: Reporter) -> Scope:
+    scope = Scope(file, variables, reporter)
+    if file.path.endswith(".sql"):
+        stem = file.path.rsplit("/", 1)[-1][: -len(".sql")]
+        read_sql(Fragment.plain(file, 0, len(file.text)), scope, stem)
+    else:
+        from compiler.syntax.yaml_models import read_yaml
+
+        read_yaml(scope)
+    return scope

@@ -1,0 +1,136 @@
+"""dbt's static calls: `{{ ref('x') }}`, `{{ source('a', 'b') }}`, `{{ var('x') }}`, `{{ config(…) }}`.
+
+Their syntax is that of a Python call, so Python's own parser reads them. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+from compiler.diagnostics.codes import WRONG_VALUE
+from compiler.diagnostics.source import Span
+from compiler.diagnostics.suggest import did_you_mean
+from compiler.syntax.declarations import OptionDecl, Text
+from compiler.syntax.parsed import GroupReference, Scope
+from compiler.syntax.variables import jinja_error, lookup
+
+_CALLS = ("ref", "source", "var", "config")
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+_FIXES = {
+    "env_var": "write `${env:NAME}` in an option's value",
+    "this": "a streaming model has no earlier result to read",
+    "is_incremental": "a streaming model is always incremental: write its query without the condition",
+    "macro": "macros do not exist here: write the expression, or a model to select from",
+}
+
+
+def expand(found: str, span: Span, scope: Scope, *, in_string: bool) -> str | None:
+    """The SQL that stands for a template part, or None (reported) if it is not a static call."""
+    if found.startswith("{#") and found.endswith("#}") and len(found) > 3:
+        return " "
+    if found.startswith("{%"):
+        jinja_error("Jinja statements are not run", span, scope, _block_fix(found))
+        return " "
+    if not found.endswith("}}") or len(found) < 4:
+        jinja_error("template part is not closed", span, scope)
+        return None
+    inner = found[2:-2].strip("-")
+    call = _parse(inner)
+    if call is None or not isinstance(call.func, ast.Name) or call.func.id not in _CALLS:
+        word = re.search(r"\w+", inner)
+        name = word.group() if word else ""
+        fix = _FIXES.get(name) or (did_you_mean(name, _CALLS) if call is not None else None)
+        jinja_error(f"`{' '.join(found.split())[:60]}` is not one of the static calls", span, scope, fix)
+        return "_"
+    name = call.func.id
+    if name == "config":
+        _config(call, found, span, scope)
+        return " "
+    values = [a.value for a in call.args if isinstance(a, ast.Constant)]
+    texts = [v for v in values if isinstance(v, str)]
+    wanted = {"ref": (1,), "source": (2,), "var": (1, 2)}[name]
+    if (
+        call.keywords
+        or len(values) != len(call.args)
+        or len(values) not in wanted
+        or not texts
+        or (name != "var" and len(texts) != len(values))
+    ):
+        shape = {"ref": "ref('model')", "source": "source('group', 'table')", "var": "var('name')"}[name]
+        jinja_error(f"`{name}` takes fixed texts here", span, scope, f"write `{{{{ {shape} }}}}`")
+        return "_"
+    if name == "var":
+        default = _plain(values[1]) if len(values) == 2 else None
+        return lookup(texts[0], span, scope, default)
+    if name == "source":
+        scope.references.append(GroupReference(texts[0], texts[1], span))
+    target = texts[-1]
+    return target if in_string or _PLAIN.fullmatch(target) else "`" + target.replace("`", "``") + "`"
+
+
+def _parse(inner: str) -> ast.Call | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            node = ast.parse(f"({inner.strip()}\n)", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _block_fix(found: str) -> str | None:
+    word = re.search(r"\w+", found)
+    name = word.group() if word else ""
+    if name == "if" and "is_incremental" in found:
+        name = "is_incremental"
+    return _FIXES.get(name)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _constant(node: ast.expr) -> object:
+    """The value of a literal, with Jinja's lower-case constants; a list gives a list of them."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in ("true", "false"):
+        return node.id == "true"
+    if (
+        isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.USub)
+        and isinstance(node.operand, ast.Constant)
+    ):
+        value = node.operand.value
+        return -value if isinstance(value, int | float) else None
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_constant(e) for e in node.elts]
+    return None
+
+
+def _config(call: ast.Call, found: str, span: Span, scope: Scope) -> None:
+    for keyword in call.keywords:
+        # Where in the call a key stands is looked up in the text; the call as a whole is a good second choice.
+        key = keyword.arg or "**"
+        match = re.search(rf"\b{re.escape(key)}\s*=", found)
+        place = span
+        if match and span.end - span.start == len(found):
+            place = Span(span.file, span.start + match.start(), span.start + match.start() + len(key))
+        value = _constant(keyword.value)
+        if key == "meta":
+            continue
+        if key == "tags":
+            tags = value if isinstance(value, list) else [value]
+            scope.config_tags.extend(Text(str(t), place, True) for t in tags if isinstance(t, str))
+            continue
+        if not isinstance(value, str | int | float):
+            scope.error(WRONG_VALUE, f"`{key}` takes a fixed text, number or boolean", place)
+            continue
+        text = Text(_plain(value), place, isinstance(value, str))
+        scope.config.append(OptionDecl(Text(key, place), text))
+    if call.args:
+        jinja_error("`config` takes options as name=value", span, scope)

@@ -1,0 +1,141 @@
+"""What one file gave, before the files are put together.
+
+Flink's TABLE is a source or a sink by its use, an INSERT may stand in another file than its table, and YAML
+may describe a model of a .sql file: so these wait for compiler/project/assemble.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from compiler.diagnostics.codes import Code
+from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.diagnostics.source import SourceFile, Span
+from compiler.syntax.declarations import (
+    ColumnDecl,
+    ModelDecl,
+    OptionDecl,
+    SinkDecl,
+    SourceDecl,
+    Text,
+    WatermarkDecl,
+)
+from compiler.syntax.fragment import Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class TableDecl:
+    """CREATE TABLE, or a CREATE SINK whose query comes in an INSERT."""
+
+    name: Text
+    kind: str
+    columns: tuple[ColumnDecl, ...]
+    watermarks: tuple[WatermarkDecl, ...]
+    primary_key: tuple[Text, ...]
+    options: tuple[OptionDecl, ...]
+    source_settings: tuple[OptionDecl, ...]
+    span: Span
+    partitioned_by: tuple[Text, ...] = ()
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InsertDecl:
+    """INSERT INTO target [(columns)] query."""
+
+    target: Text
+    columns: tuple[Text, ...]
+    body: Fragment
+    settings: tuple[OptionDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PropertiesDecl:
+    """A YAML entry about a model that is defined elsewhere (dbt's properties)."""
+
+    name: Text
+    options: tuple[OptionDecl, ...]
+    columns: tuple[ColumnDecl, ...]
+    tags: tuple[Text, ...]
+    description: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTypesDecl:
+    """A YAML entry that gives types to the columns of a seed."""
+
+    name: Text
+    columns: tuple[ColumnDecl, ...]
+    description: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReference:
+    """`source('group', 'name')`: checked when all groups are known."""
+
+    group: str
+    name: str
+    span: Span
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the reading of one file needs, and what it found."""
+
+    file: SourceFile
+    variables: Mapping[str, str]
+    reporter: Reporter
+    sources: list[SourceDecl] = field(default_factory=list)
+    models: list[ModelDecl] = field(default_factory=list)
+    sinks: list[SinkDecl] = field(default_factory=list)
+    tables: list[TableDecl] = field(default_factory=list)
+    inserts: list[InsertDecl] = field(default_factory=list)
+    properties: list[PropertiesDecl] = field(default_factory=list)
+    seed_types: list[SeedTypesDecl] = field(default_factory=list)
+    references: list[GroupReference] = field(default_factory=list)
+    # Options and tags of `{{ config() }}`, which belong to the file's model.
+    config: list[OptionDecl] = field(default_factory=list)
+    config_tags: list[Text] = field(default_factory=list)
+    timezone: Text | None = None
+
+    def error(
+        self,
+        code: Code,
+        message: str,
+        span: Span,
+        *,
+        cause: str | None = None,
+        fix: str | None = None,
+        label: str | None = None,
+        related: tuple[Label, ...] = (),
+    ) -> None:
+        """Reports a finding with its code's own severity."""
+        self.reporter.add(Diagnostic(code, message, span, cause, fix, label, related, severity=code.severity))
+
+
+def unique_options(options: list[OptionDecl], error: Callable[..., None]) -> tuple[OptionDecl, ...]:
+    """The options with each key once; a key that is set twice is an error that names both places.
+
+    An option that came from a SET gives way to the statement's own.
+    """
+    from compiler.diagnostics.codes import DUPLICATE_NAME
+
+    first: dict[str, OptionDecl] = {}
+    for option in options:
+        key = option.key.value.lower()
+        other = first.get(key)
+        if other is None or other.inherited:
+            first[key] = option
+        elif not option.inherited:
+            error(
+                DUPLICATE_NAME,
+                f"option `{option.key.value}` is set twice",
+                option.key.span,
+                fix="keep one of the two",
+                related=(Label(other.key.span, "first set here"),),
+            )
+    return tuple(first.values())
