@@ -63,6 +63,7 @@ class _Assembler:
         self.sources: list[SourceDecl] = [s for scope in scopes for s in scope.sources]
         self.models: list[ModelDecl] = [m for scope in scopes for m in scope.models]
         self.sinks: list[SinkDecl] = [s for scope in scopes for s in scope.sinks]
+        self.broken: set[str] = {name for scope in scopes for name in scope.broken}
 
     def project(
         self,
@@ -84,7 +85,15 @@ class _Assembler:
         for scope in self.scopes:
             if scope.timezone is not None:
                 config = self._zone(scope.timezone, scope, config, zone_is_free)
-        return Project(str(root), config, tuple(self.sources), tuple(self.models), tuple(self.sinks), seeds)
+        return Project(
+            str(root),
+            config,
+            tuple(self.sources),
+            tuple(self.models),
+            tuple(self.sinks),
+            seeds,
+            frozenset(self.broken),
+        )
 
     def _zone(self, zone: Text, scope: Scope, config: ProjectConfig, free: bool) -> ProjectConfig:
         if zone.value == config.timezone or not check_zone(zone, scope):
@@ -176,6 +185,8 @@ class _Assembler:
                     related=(Label(other.name.span, f"the {kind} is here"),),
                 )
                 return
+        if key in self.broken:
+            return
         names = [t.name.value for t in tables.values()]
         self._error(
             UNKNOWN_RELATION,
@@ -210,6 +221,8 @@ class _Assembler:
         described: dict[str, PropertiesDecl] = {}
         for properties in (p for scope in self.scopes for p in scope.properties):
             key = properties.name.value.lower()
+            if key in self.broken and key not in at:
+                continue
             if key not in at:
                 names = [m.name.value for m in self.models]
                 self._error(

@@ -54,6 +54,7 @@ def load_project(
         content = read_bytes(on_disk, shown, reporter)
         file = decode(content, shown, reporter) if content is not None else None
         if content is None or file is None:
+            scopes.append(_unread(shown, reporter))
             continue
         if shown.endswith(".csv"):
             seeds.append((file, content))
@@ -156,6 +157,13 @@ def _config(
     )
     config = reader.read(path.parent.name)
     return config, reader.scope.variables
+
+
+def _unread(shown: str, reporter: Reporter) -> Scope:
+    """The scope of a file that could not be read: whatever it defines, its own name is likely to be one."""
+    scope = Scope(SourceFile(shown, ""), {}, reporter)
+    scope.broken.add(shown.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower())
+    return scope
 
 
 def _read(file: SourceFile, variables: Mapping[str, str], reporter: Reporter) -> Scope:

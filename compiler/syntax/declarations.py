@@ -249,7 +249,11 @@ class ProjectConfig:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """All that was read from disk. `root` is the absolute path of the project's folder."""
+    """All that was read from disk. `root` is the absolute path of the project's folder.
+
+    `broken` holds, in lower case, the names of what was declared and could not be read. That has been reported;
+    whoever reads such a name is not wrong as well.
+    """
 
     root: str
     config: ProjectConfig
@@ -257,3 +261,4 @@ class Project:
     models: tuple[ModelDecl, ...]
     sinks: tuple[SinkDecl, ...]
     seeds: tuple[SeedDecl, ...]
+    broken: frozenset[str] = frozenset()

@@ -101,6 +101,8 @@ class Scope:
     config: list[OptionDecl] = field(default_factory=list)
     config_tags: list[Text] = field(default_factory=list)
     timezone: Text | None = None
+    # Names of what is declared here and could not be read, in lower case.
+    broken: set[str] = field(default_factory=set)
 
     def error(
         self,

@@ -54,6 +54,10 @@ _FOREIGN: Final = {
     "CACHE": "delete the statement",
 }
 
+_DECLARES = re.compile(
+    r"CREATE\s+(?:\w+\s+)*?(?:SOURCE|MODEL|SINK|TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(`[^`]+`|\"[^\"]+\"|\w+)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -117,6 +121,7 @@ class _StatementReader:
         text = self.whole.text
         if piece.unclosed is not None:
             self._unclosed(piece.unclosed)
+            self._broken(text[piece.start : piece.end])
             return
         if piece.unfinished and not self._ends_well(piece):
             # The statement itself is broken; its own message says more than a missing `;`.
@@ -218,7 +223,13 @@ class _StatementReader:
             from compiler.syntax.statement_errors import explain
 
             self.scope.reporter.add(explain(error, self.whole.slice(piece.start, piece.end)))
+            self._broken(text)
             return None
+
+    def _broken(self, text: str) -> None:
+        """Remembers the name of a declaration that does not parse."""
+        if match := _DECLARES.match(text):
+            self.scope.broken.add(match.group(1).strip('`"').lower())
 
     def _parsed(self, piece: Piece) -> None:
         tree = self._parse(piece)

@@ -21,7 +21,8 @@ from compiler.diagnostics.diagnostic import Label
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import one_of, suggest
 from compiler.syntax.declarations import OptionDecl, Text
-from compiler.syntax.fragment import Fragment
+from compiler.syntax.durations import parse_duration_ms
+from compiler.syntax.fragment import Fragment, Piece
 from compiler.syntax.parsed import Scope
 from compiler.syntax.variables import fill, fill_sql
 from compiler.syntax.yaml_scalars import scalar_fragment
@@ -91,6 +92,25 @@ class YamlReader:
             )
             return None
         return fill_sql(scalar_fragment(self.file, node), self.scope).strip()
+
+    def duration(self, node: Any, what: str) -> Text | None:
+        """A text such as `5 minutes`."""
+        text = self.text(node, what)
+        if text is not None and parse_duration_ms(text.value) is None:
+            fix = "write for instance `5 minutes`"
+            if text.value.strip().isdigit():
+                fix = f"add the unit: `{text.value.strip()} seconds`"
+            self.scope.error(WRONG_VALUE, f"{what} must be a time, not `{text.value}`", text.span, fix=fix)
+            return None
+        return text
+
+    def relation(self, text: Text) -> Text:
+        """The name of a relation; dbt's ref() and source() may stand for it."""
+        if "{{" not in text.value:
+            return text
+        start = text.span.start + (1 if text.quoted else 0)
+        whole = Fragment(text.value, self.file, (Piece(0, start, len(text.value)),))
+        return Text(fill_sql(whole, self.scope).text.strip().strip("`"), text.span, text.quoted)
 
     def items(self, node: Any, what: str) -> list[Any]:
         """The items of a list."""
