@@ -68,6 +68,7 @@ NO_SINK = Code("HR218", "project has no sink")
 UNUSED = Code("HR219", "nothing reads this", _WARNING)
 SEED_CONTENT = Code("HR220", "seed does not fit its columns")
 WRITE_TO_SOURCE = Code("HR221", "table is both read and written")
+UNNAMED_COLUMN = Code("HR222", "output column has no name")
 
 # HR3xx: streaming semantics
 NO_WATERMARK = Code("HR301", "aggregation without a watermark")

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from compiler.jobplan import model as job
+from compiler.plan.expr import Expr
 from compiler.plan.schema import Schema
+
+EdgeKind = Literal["forward", "hash", "broadcast", "union"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,6 @@ class Node:
 
     # Short name of the operator, as `explain` and uids have it.
     kind: ClassVar[str] = ""
-    # How rows reach it: `forward` edges may be chained, the others move rows.
-    edge: ClassVar[str] = "forward"
 
     uid: str
 
@@ -52,6 +53,15 @@ class Node:
     def is_stream(self) -> bool:
         """Whether rows keep arriving; False for what is made of seeds alone."""
         return any(node.is_stream for node in self.inputs)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """Everything it computes from its inputs' columns."""
+        return ()
+
+    def edge_from(self, index: int) -> EdgeKind:
+        """How rows come from input `index`: forward edges can be chained, the others move rows."""
+        return "forward"
 
     @property
     def is_stateful(self) -> bool:

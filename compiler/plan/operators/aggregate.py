@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, to_sql
-from compiler.plan.node import Node, walk
+from compiler.plan.expr import Column, Expr, to_sql
+from compiler.plan.node import EdgeKind, walk
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr, project_field
 from compiler.plan.operators.watermark import format_ms
@@ -27,7 +27,6 @@ class Aggregate(OneInput):
     """
 
     kind: ClassVar[str] = "aggregate"
-    edge: ClassVar[str] = "hash"
 
     keys: tuple[NamedExpr, ...]
     aggregates: tuple[NamedExpr, ...]
@@ -36,6 +35,13 @@ class Aggregate(OneInput):
         keys = tuple(project_field(key, self.input.schema) for key in self.keys)
         values = tuple(Field(item.name, item.expr.type, item.expr.nullable) for item in self.aggregates)
         return Schema((*keys, *values))
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return tuple(item.expr for item in (*self.keys, *self.aggregates))
+
+    def edge_from(self, index: int) -> EdgeKind:
+        return "hash"
 
     @cached_property
     def event_time_key(self) -> Field | None:
@@ -124,8 +130,3 @@ class Aggregate(OneInput):
     def _is_window_time(self, key: NamedExpr) -> bool:
         field = project_field(key, self.input.schema)
         return field.window is not None and field.window.part == "time"
-
-
-def uses(node: Node, uid: str) -> bool:
-    """Whether an operator of that uid is upstream of `node` or is it."""
-    return any(n.uid == uid for n in walk(node))

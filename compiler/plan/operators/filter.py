@@ -22,6 +22,10 @@ class Filter(OneInput):
     def _derive_schema(self) -> Schema:
         return self.input.schema
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.predicate,)
+
     def describe(self) -> str:
         return to_sql(self.predicate)
 

@@ -36,6 +36,10 @@ class Project(OneInput):
         return Schema(tuple(project_field(item, self.input.schema) for item in self.items))
 
     @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return tuple(item.expr for item in self.items)
+
+    @property
     def is_identity(self) -> bool:
         """Whether it gives its input unchanged."""
         return self.schema.names == self.input.schema.names and all(

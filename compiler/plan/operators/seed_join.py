@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from compiler.jobplan import model as job
 from compiler.plan.expr import Expr, to_sql
-from compiler.plan.node import Node
+from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
 
 JoinKind = Literal["inner", "left", "semi", "anti", "cross"]
@@ -31,6 +31,13 @@ class SeedJoin(Node):
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (self.stream, self.table)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return () if self.condition is None else (self.condition,)
+
+    def edge_from(self, index: int) -> EdgeKind:
+        return "broadcast" if index == 1 else "forward"
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         stream, table = inputs

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from compiler.jobplan import model as job
-from compiler.plan.node import Node
+from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
 
 
@@ -19,13 +19,15 @@ class Union(Node):
     """
 
     kind: ClassVar[str] = "union"
-    edge: ClassVar[str] = "union"
 
     parts: tuple[Node, ...]
 
     @property
     def inputs(self) -> tuple[Node, ...]:
         return self.parts
+
+    def edge_from(self, index: int) -> EdgeKind:
+        return "union"
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         return replace(self, parts=inputs)

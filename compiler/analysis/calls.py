@@ -1,0 +1,180 @@
+"""Function calls: looked up in the catalogue, counted, typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.suggest import suggest
+from compiler.functions import FUNCTIONS, lookup
+from compiler.functions.spec import Arg, Function, Nulls, TypeProblem
+from compiler.plan import types as t
+from compiler.plan.expr import Call, Expr, Literal, quote_string
+
+if TYPE_CHECKING:
+    from compiler.analysis.expressions import ExpressionBinder
+
+# Functions of a FROM clause or of a window's group, with what to write instead.
+_NOT_SCALAR = {
+    "tumble": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) stands in FROM",
+    "hop": "HOP(TABLE t, DESCRIPTOR(ts), slide, size) stands in FROM",
+    "descriptor": "DESCRIPTOR(column) stands inside TUMBLE or HOP in FROM",
+}
+
+
+def bind_call(
+    binder: ExpressionBinder, name: str, args: list[exp.Expr], tree: exp.Expr, where: exp.Expr | None = None
+) -> Expr:
+    """Binds a call by its catalogue entry.
+
+    Raises:
+        DiagnosticError: unknown (HR205), wrong count (HR209) or types (HR206), misplaced aggregate (HR314).
+    """
+    function = lookup(name)
+    if function is None:
+        raise _unknown(binder, name, tree)
+    if function.aggregate:
+        binder.check_aggregate_allowed(name, tree)
+    if function.window_only:
+        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` needs OVER, which is not supported yet", tree)
+    if function.generator:
+        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` gives several rows, which is not supported yet", tree)
+    args, distinct, ignore_nulls = _modifiers(args)
+    if not function.aggregate and (distinct or where is not None):
+        word = "DISTINCT" if distinct else "FILTER"
+        raise binder.error(codes.UNSUPPORTED_SYNTAX, f"{word} belongs to an aggregate function", tree)
+    if distinct and name != "count":
+        raise binder.error(
+            codes.NOT_YET_STREAMING,
+            f"DISTINCT inside `{name}` has no streaming form",
+            tree,
+            cause="Spark refuses distinct aggregates on streams; COUNT(DISTINCT …) is rewritten to an exact form",
+            fix=f"remove DISTINCT: it does not change `{name}`" if name in ("min", "max") else None,
+        )
+    if name == "count" and len(args) == 1 and isinstance(args[0], exp.Star):
+        args = []
+    bind = binder.in_aggregate if function.aggregate else binder.bind
+    bound = tuple(bind(arg) for arg in args)
+    condition = _condition(binder, where)
+    found = _result_type(binder, function, bound, tree)
+    return Call(
+        type=found,
+        nullable=_nullable(function, bound),
+        name=function.name,
+        args=bound,
+        distinct=distinct,
+        where=condition,
+        aggregate=function.aggregate,
+        deterministic=function.deterministic,
+        ignore_nulls=ignore_nulls,
+    )
+
+
+def _condition(binder: ExpressionBinder, where: exp.Expr | None) -> Expr | None:
+    if where is None:
+        return None
+    bound = binder.in_aggregate(where)
+    if bound.type not in (t.BOOLEAN, t.NULL):
+        raise binder.error(codes.TYPE_MISMATCH, f"FILTER must be BOOLEAN, not {bound.type}", where)
+    return bound
+
+
+def _modifiers(args: list[exp.Expr]) -> tuple[list[exp.Expr], bool, bool]:
+    """Takes DISTINCT and IGNORE NULLS off the arguments."""
+    if len(args) == 1 and isinstance(args[0], exp.Distinct):
+        return list(args[0].expressions), True, False
+    if args and isinstance(args[0], exp.IgnoreNulls):
+        return [args[0].this, *args[1:]], False, True
+    if args and isinstance(args[0], exp.RespectNulls):
+        return [args[0].this, *args[1:]], False, False
+    return args, False, False
+
+
+def _result_type(binder: ExpressionBinder, function: Function, args: tuple[Expr, ...], tree: exp.Expr) -> t.DataType:
+    count = len(args)
+    star = function.name == "count" and count == 0
+    if not star and (count < function.min_args or (function.max_args is not None and count > function.max_args)):
+        raise binder.error(codes.WRONG_ARGUMENTS, _count_message(function, count), tree)
+    try:
+        return function.returns([_known(arg) for arg in args])
+    except TypeProblem as problem:
+        raise binder.error(codes.TYPE_MISMATCH, f"`{function.name}`: {problem}", tree) from problem
+
+
+def _known(arg: Expr) -> Arg:
+    if isinstance(arg, Literal):
+        value = arg.value if isinstance(arg.value, (str, int)) else None
+        return Arg(arg.type, arg.nullable, value, True)
+    return Arg(arg.type, arg.nullable)
+
+
+def _count_message(function: Function, count: int) -> str:
+    low, high = function.min_args, function.max_args
+    wanted = f"{low}" if low == high else f"at least {low}" if high is None else f"{low} to {high}"
+    plural = "" if wanted == "1" else "s"
+    return f"`{function.name}` takes {wanted} argument{plural}, not {count}"
+
+
+def _nullable(function: Function, args: tuple[Expr, ...]) -> bool:
+    if function.nulls is Nulls.NEVER:
+        return False
+    if function.nulls is Nulls.ALWAYS:
+        return True
+    if function.nulls is Nulls.ALL:
+        return all(arg.nullable for arg in args)
+    return any(arg.nullable for arg in args)
+
+
+def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:
+    if name in _NOT_SCALAR:
+        return binder.error(
+            codes.UNSUPPORTED_SYNTAX, f"`{name.upper()}` cannot stand in {binder.clause}", tree, fix=_NOT_SCALAR[name]
+        )
+    near = suggest(name, FUNCTIONS)
+    return binder.error(
+        codes.UNKNOWN_FUNCTION, f"unknown function `{name}`", tree, fix=f"did you mean `{near}`?" if near else None
+    )
+
+
+# --- functions with a syntax of their own ----------------------------------------------------------------
+
+
+def bind_special(binder: ExpressionBinder, tree: exp.Expr) -> Expr | None:
+    """Binds what sqlglot parsed by itself: EXTRACT … FROM, SUBSTRING … FROM, TRIM, POSITION, CURRENT_DATE."""
+    if isinstance(tree, exp.Extract):
+        part = exp.Literal.string(tree.this.name)
+        return bind_call(binder, "date_part", [part, tree.args["expression"]], tree)
+    if isinstance(tree, exp.Substring):
+        args = [tree.this, tree.args.get("start"), tree.args.get("length")]
+        return bind_call(binder, "substring", [arg for arg in args if arg is not None], tree)
+    if isinstance(tree, exp.Trim):
+        return _trim(binder, tree)
+    if isinstance(tree, exp.StrPosition):
+        return bind_call(binder, "locate", [tree.args["substr"], tree.this], tree)
+    if isinstance(tree, exp.Overlay):
+        names = ("this", "expression", "from_", "for_")
+        return bind_call(binder, "overlay", [tree.args[n] for n in names if tree.args.get(n) is not None], tree)
+    if isinstance(tree, exp.CurrentDate):
+        return bind_call(binder, "current_date", [], tree)
+    if isinstance(tree, exp.CurrentTimestamp):
+        return bind_call(binder, "current_timestamp", [], tree)
+    if isinstance(tree, exp.Concat):
+        # Two string literals in a row are one.
+        parts = [binder.bind(part) for part in tree.expressions]
+        if all(isinstance(part, Literal) and isinstance(part.value, str) for part in parts):
+            text = "".join(str(part.value) for part in parts if isinstance(part, Literal))
+            return Literal(t.STRING, False, quote_string(text), text)
+    return None
+
+
+def _trim(binder: ExpressionBinder, tree: exp.Expr) -> Expr:
+    side = str(tree.args.get("position") or "BOTH").upper()
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "btrim" if tree.args.get("expression") else "trim")
+    characters = tree.args.get("expression")
+    # Spark's two-argument form takes the characters second for btrim, first for ltrim and rtrim.
+    if characters is None:
+        return bind_call(binder, name, [tree.this], tree)
+    args = [tree.this, characters] if name == "btrim" else [characters, tree.this]
+    return bind_call(binder, name, args, tree)

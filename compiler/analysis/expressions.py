@@ -1,0 +1,386 @@
+"""From sqlglot's tree to typed expressions: names are resolved and every mistake is placed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from compiler.analysis import typing as rules
+from compiler.analysis.calls import bind_call, bind_special
+from compiler.analysis.scope import Scope
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.source import Span
+from compiler.functions.spec import TypeProblem
+from compiler.plan import types as t
+from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, quote_string
+from compiler.syntax.dialect import MARK
+from compiler.syntax.fragment import Fragment
+from compiler.syntax.intervals import interval_literal
+from compiler.syntax.sqlglot_types import data_type
+
+_INFIX: dict[type[exp.Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "DIV",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+}
+_ARITHMETIC = ("+", "-", "*", "/", "%", "DIV")
+_PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "LIKE", exp.ILike: "ILIKE", exp.RegexpLike: "RLIKE"}
+
+
+def tree_span(tree: exp.Expr, fragment: Fragment) -> Span:
+    """The place of a part of a query: from its first to its last word that has one."""
+    low, high = -1, -1
+    for node in tree.walk():
+        meta = node.meta
+        if meta and "start" in meta:
+            start, end = meta["start"], meta["end"]
+            low = start if low < 0 or start < low else low
+            high = max(high, end)
+    return fragment.span() if low < 0 else fragment.span(low, high + 1)
+
+
+class ExpressionBinder:
+    """Binds expressions of one fragment over one scope.
+
+    Args:
+        scope: the names that can be seen.
+        fragment: the text that the trees came from, for places.
+        clause: what it is called in messages ("WHERE").
+        aggregates: whether aggregate functions may stand here.
+    """
+
+    def __init__(self, scope: Scope, fragment: Fragment, clause: str, aggregates: bool = False) -> None:
+        self.scope = scope
+        self.fragment = fragment
+        self.clause = clause
+        self.aggregates = aggregates
+        self._inside_aggregate = False
+
+    def span(self, tree: exp.Expr) -> Span:
+        """The place of a part of the tree."""
+        return tree_span(tree, self.fragment)
+
+    def error(
+        self, code: codes.Code, message: str, tree: exp.Expr, *, cause: str | None = None, fix: str | None = None
+    ) -> DiagnosticError:
+        """A diagnostic at a part of the tree, ready to be raised."""
+        return DiagnosticError(Diagnostic(code, message, self.span(tree), cause=cause, fix=fix))
+
+    def condition(self, tree: exp.Expr, what: str) -> Expr:
+        """Binds a predicate."""
+        bound = self.bind(tree)
+        try:
+            rules.check_boolean(what, bound.type)
+        except TypeProblem as problem:
+            raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
+        return bound
+
+    def bind(self, tree: exp.Expr) -> Expr:
+        """Binds an expression.
+
+        Raises:
+            DiagnosticError: anything wrong with it.
+        """
+        kind = type(tree)
+        symbol = _INFIX.get(kind)
+        if symbol is not None:
+            return self._infix(symbol, tree)
+        handler = _HANDLERS.get(kind)
+        if handler is not None:
+            return handler(self, tree)
+        special = bind_special(self, tree)
+        if special is not None:
+            return special
+        raise self._unsupported(tree)
+
+    def in_aggregate(self, tree: exp.Expr) -> Expr:
+        """Binds an argument of an aggregate function, where no other aggregate may stand."""
+        outer, self._inside_aggregate = self._inside_aggregate, True
+        try:
+            return self.bind(tree)
+        finally:
+            self._inside_aggregate = outer
+
+    def check_aggregate_allowed(self, name: str, tree: exp.Expr) -> None:
+        """Refuses an aggregate function where no groups are.
+
+        Raises:
+            DiagnosticError: HR314.
+        """
+        if self._inside_aggregate:
+            message = f"`{name}` stands inside another aggregate function"
+            fix = "aggregate in one model, and aggregate its result in the next"
+        elif not self.aggregates:
+            message = f"aggregate function `{name}` cannot stand in {self.clause}"
+            fix = "use HAVING" if self.clause == "WHERE" else "aggregate in a model of its own"
+        else:
+            return
+        raise self.error(codes.AGGREGATE_OF_AGGREGATE, message, tree, fix=fix)
+
+    def _unsupported(self, tree: exp.Expr) -> DiagnosticError:
+        if isinstance(tree, (exp.Subquery, exp.Exists, exp.Select)):
+            return self.error(
+                codes.NOT_YET_STREAMING,
+                f"a subquery cannot stand in {self.clause}",
+                tree,
+                fix="join with a seed, or make the subquery a model",
+            )
+        if isinstance(tree, exp.Window):
+            return self.error(
+                codes.NOT_YET_STREAMING,
+                "OVER is not supported yet",
+                tree,
+                fix="aggregate in a window: TUMBLE or HOP with GROUP BY",
+            )
+        name = type(tree).__name__
+        return self.error(codes.UNSUPPORTED_SYNTAX, f"this form of expression ({name}) is not supported", tree)
+
+    # --- operators -------------------------------------------------------------------------------------
+
+    def _infix(self, symbol: str, tree: exp.Expr) -> Expr:
+        left, right = self.bind(tree.this), self.bind(tree.args["expression"])
+        nullable = left.nullable or right.nullable
+        try:
+            if symbol in _ARITHMETIC:
+                return Op(rules.arithmetic_type(symbol, left, right), nullable, symbol, (left, right))
+            if symbol in rules.COMPARISONS:
+                rules.check_comparable(symbol, left.type, right.type)
+                return Op(t.BOOLEAN, nullable and symbol != "<=>", symbol, (left, right))
+            common = t.common_type(left.type, right.type)
+            if common is None or not t.is_integral(common):
+                raise TypeProblem(f"`{symbol}` is not defined for {left.type} and {right.type}")
+            return Op(common, nullable, symbol, (left, right))
+        except TypeProblem as problem:
+            raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
+
+    def _logical(self, tree: exp.Expr) -> Expr:
+        symbol = "AND" if isinstance(tree, exp.And) else "OR"
+        # sqlglot nests long chains to the left; a loop keeps them off Python's stack.
+        parts: list[exp.Expr] = []
+        node: exp.Expr = tree
+        while type(node) is type(tree):
+            parts.append(node.args["expression"])
+            node = node.this
+        result = self.condition(node, f"an operand of {symbol}")
+        for part in reversed(parts):
+            right = self.condition(part, f"an operand of {symbol}")
+            result = Op(t.BOOLEAN, result.nullable or right.nullable, symbol, (result, right))
+        return result
+
+    def _not(self, tree: exp.Expr) -> Expr:
+        inner = tree.this
+        if isinstance(inner, exp.Is):
+            return self._is(inner, negated=True)
+        arg = self.condition(inner, "the operand of NOT")
+        return Op(t.BOOLEAN, arg.nullable, "NOT", (arg,))
+
+    def _is(self, tree: exp.Expr, negated: bool = False) -> Expr:
+        arg, what = self.bind(tree.this), tree.args["expression"]
+        negation = "NOT " if negated else ""
+        if isinstance(what, exp.Null):
+            return Op(t.BOOLEAN, False, f"IS {negation}NULL", (arg,))
+        if isinstance(what, exp.Boolean):
+            return Op(t.BOOLEAN, False, f"IS {negation}{'TRUE' if what.this else 'FALSE'}", (arg,))
+        raise self._unsupported(tree)
+
+    def _in(self, tree: exp.Expr) -> Expr:
+        if tree.args.get("query") is not None:
+            raise self._unsupported(tree.args["query"])
+        args = [self.bind(part) for part in (tree.this, *tree.expressions)]
+        for value, part in zip(args[1:], tree.expressions, strict=True):
+            self._comparable("IN", args[0], value, part)
+        return Op(t.BOOLEAN, any(a.nullable for a in args), "IN", tuple(args))
+
+    def _between(self, tree: exp.Expr) -> Expr:
+        parts = (tree.this, tree.args["low"], tree.args["high"])
+        args = [self.bind(part) for part in parts]
+        for value, part in zip(args[1:], parts[1:], strict=True):
+            self._comparable("BETWEEN", args[0], value, part)
+        return Op(t.BOOLEAN, any(a.nullable for a in args), "BETWEEN", tuple(args))
+
+    def _comparable(self, op: str, left: Expr, right: Expr, tree: exp.Expr) -> None:
+        try:
+            rules.check_comparable(op, left.type, right.type)
+        except TypeProblem as problem:
+            raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
+
+    def _pattern(self, tree: exp.Expr) -> Expr:
+        escape: tuple[Expr, ...] = ()
+        if isinstance(tree, exp.Escape):
+            escape = (self.bind(tree.args["expression"]),)
+            tree = tree.this
+        op = _PATTERNS[type(tree)] + (" ESCAPE" if escape else "")
+        args = (self._string(tree.this), self._string(tree.args["expression"]), *escape)
+        return Op(t.BOOLEAN, any(a.nullable for a in args), op, args)
+
+    def _string(self, tree: exp.Expr) -> Expr:
+        bound = self.bind(tree)
+        if isinstance(bound.type, (t.Array, t.Map, t.Struct)):
+            raise self.error(codes.TYPE_MISMATCH, f"a STRING is expected, not {bound.type}", tree)
+        return bound
+
+    def _negative(self, tree: exp.Expr) -> Expr:
+        arg = self.bind(tree.this)
+        if isinstance(arg, Literal) and isinstance(arg.value, (int, float)) and t.is_numeric(arg.type):
+            return Literal(arg.type, False, f"-{arg.sql}", -arg.value)
+        if not (t.is_numeric(arg.type) or isinstance(arg.type, t.Interval) or arg.type == t.NULL):
+            raise self.error(codes.TYPE_MISMATCH, f"`-` is not defined for {arg.type}", tree)
+        return Op(arg.type, arg.nullable, "NEG", (arg,))
+
+    def _complement(self, tree: exp.Expr) -> Expr:
+        arg = self.bind(tree.this)
+        if not t.is_integral(arg.type):
+            raise self.error(codes.TYPE_MISMATCH, f"`~` is not defined for {arg.type}", tree)
+        return Op(arg.type, arg.nullable, "~", (arg,))
+
+    def _concat(self, tree: exp.Expr) -> Expr:
+        left, right = self.bind(tree.this), self.bind(tree.args["expression"])
+        both = isinstance(left.type, t.Array) and isinstance(right.type, t.Array)
+        found = t.common_type(left.type, right.type) if both else t.STRING
+        if found is None or (isinstance(left.type, t.Array) != isinstance(right.type, t.Array)):
+            raise self.error(codes.TYPE_MISMATCH, f"`||` cannot join {left.type} and {right.type}", tree)
+        return Op(found, left.nullable or right.nullable, "||", (left, right))
+
+    def _index(self, tree: exp.Expr) -> Expr:
+        arg, index = self.bind(tree.this), self.bind(tree.expressions[0])
+        if isinstance(arg.type, t.Array) and t.is_integral(index.type):
+            return Op(arg.type.element, True, "[]", (arg, index))
+        if isinstance(arg.type, t.Map):
+            return Op(arg.type.value, True, "[]", (arg, index))
+        raise self.error(codes.TYPE_MISMATCH, f"{arg.type} has no element [{index.type}]", tree)
+
+    def _field(self, tree: exp.Expr) -> Expr:
+        arg, name = self.bind(tree.this), tree.args["expression"].name
+        field = arg.type.field(name) if isinstance(arg.type, t.Struct) else None
+        if field is None:
+            raise self.error(codes.UNKNOWN_COLUMN, f"{arg.type} has no field `{name}`", tree)
+        return FieldAccess(field.type, arg.nullable or field.nullable, arg, field.name)
+
+    # --- casts, CASE, literals ---------------------------------------------------------------------------
+
+    def _cast(self, tree: exp.Expr) -> Expr:
+        arg = self.bind(tree.this)
+        target = data_type(tree.args["to"], lambda message: self.error(codes.UNKNOWN_TYPE, message, tree))
+        # `x::INT` and CAST are one node, TRY_CAST was renamed to SAFE_CAST: see the dialect.
+        attempt = bool(tree.args.get("safe"))
+        if not rules.can_cast(arg.type, target):
+            raise self.error(codes.TYPE_MISMATCH, f"{arg.type} cannot be cast to {target}", tree)
+        return Cast(target, attempt or arg.nullable, arg, attempt)
+
+    def _case(self, tree: exp.Expr) -> Expr:
+        operand = self.bind(tree.this) if tree.this is not None else None
+        branches: list[tuple[Expr, Expr]] = []
+        for branch in tree.args["ifs"]:
+            if operand is None:
+                when = self.condition(branch.this, "a condition of WHEN")
+            else:
+                value = self.bind(branch.this)
+                self._comparable("=", operand, value, branch.this)
+                when = Op(t.BOOLEAN, operand.nullable or value.nullable, "=", (operand, value))
+            branches.append((when, self.bind(branch.args["true"])))
+        last = tree.args.get("default")
+        default = self.bind(last) if last is not None else None
+        results = [then for _, then in branches] + ([default] if default else [])
+        found = self._common(results, tree)
+        nullable = default is None or any(r.nullable for r in results)
+        return Case(found, nullable, tuple(branches), default)
+
+    def _common(self, results: list[Expr], tree: exp.Expr) -> t.DataType:
+        found: t.DataType = t.NULL
+        for result in results:
+            common = t.common_type(found, result.type)
+            if common is None:
+                raise self.error(
+                    codes.TYPE_MISMATCH, f"branches give {found} and {result.type}, which have no common type", tree
+                )
+            found = common
+        return found
+
+    def _literal(self, tree: exp.Expr) -> Expr:
+        text = tree.this
+        if tree.args.get("is_string"):
+            return Literal(t.STRING, False, quote_string(text), text)
+        found = rules.literal_type(text)
+        value = int(text) if t.is_integral(found) else float(text)
+        return Literal(found, False, text, value)
+
+    def _interval(self, tree: exp.Expr) -> Expr:
+        literal = interval_literal(tree)
+        if literal is None:
+            raise self.error(
+                codes.WRONG_VALUE,
+                "this is not an interval",
+                tree,
+                fix="write INTERVAL '5' MINUTES, or INTERVAL '1 12:30' DAY TO MINUTE",
+            )
+        return literal
+
+    def _column(self, tree: exp.Expr) -> Expr:
+        if isinstance(tree.this, exp.Star):
+            raise self.error(codes.UNSUPPORTED_SYNTAX, "`*` cannot stand in an expression", tree)
+        names = tuple(part.name for part in tree.parts)
+        return self.scope.resolve(names, self.span(tree))
+
+    def _anonymous(self, tree: exp.Expr) -> Expr:
+        name = str(tree.this).removeprefix(MARK)
+        return bind_call(self, name.lower(), list(tree.expressions), tree)
+
+    def _paren(self, tree: exp.Expr) -> Expr:
+        return self.bind(tree.this)
+
+    def _filter(self, tree: exp.Expr) -> Expr:
+        where = tree.args["expression"].this
+        call = tree.this
+        name = str(call.this).removeprefix(MARK) if isinstance(call, exp.Anonymous) else ""
+        if not name:
+            raise self.error(codes.UNSUPPORTED_SYNTAX, "FILTER belongs to an aggregate function", tree)
+        return bind_call(self, name.lower(), list(call.expressions), call, where=where)
+
+
+_HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
+    exp.And: ExpressionBinder._logical,
+    exp.Or: ExpressionBinder._logical,
+    exp.Not: ExpressionBinder._not,
+    exp.Is: ExpressionBinder._is,
+    exp.In: ExpressionBinder._in,
+    exp.Between: ExpressionBinder._between,
+    exp.Like: ExpressionBinder._pattern,
+    exp.ILike: ExpressionBinder._pattern,
+    exp.RegexpLike: ExpressionBinder._pattern,
+    exp.Escape: ExpressionBinder._pattern,
+    exp.Neg: ExpressionBinder._negative,
+    exp.BitwiseNot: ExpressionBinder._complement,
+    exp.DPipe: ExpressionBinder._concat,
+    exp.Bracket: ExpressionBinder._index,
+    exp.Dot: ExpressionBinder._field,
+    exp.Cast: ExpressionBinder._cast,
+    exp.TryCast: ExpressionBinder._cast,
+    exp.Case: ExpressionBinder._case,
+    exp.Literal: ExpressionBinder._literal,
+    exp.Boolean: lambda _, tree: Literal(t.BOOLEAN, False, "TRUE" if tree.this else "FALSE", bool(tree.this)),
+    exp.Null: lambda _, tree: Literal(t.NULL, True, "NULL", None),
+    exp.HexString: lambda _, tree: Literal(t.BINARY, False, f"X'{tree.this}'", None),
+    exp.Interval: ExpressionBinder._interval,
+    exp.Column: ExpressionBinder._column,
+    exp.Anonymous: ExpressionBinder._anonymous,
+    exp.Paren: ExpressionBinder._paren,
+    exp.Filter: ExpressionBinder._filter,
+}
+
+

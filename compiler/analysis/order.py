@@ -1,0 +1,85 @@
+"""In which order models are bound, and whether there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.diagnostics.source import Span
+
+if TYPE_CHECKING:
+    from compiler.analysis.bind import ParsedModel
+
+
+def in_order(models: list[ParsedModel], reporter: Reporter) -> list[ParsedModel]:
+    """Models so that each follows those that it reads; members of a cycle are reported and left out."""
+    by_name = {m.declaration.name.value.lower(): m for m in models}
+    reads = {
+        name: [(ref.lower(), span) for ref, span in model.references() if ref.lower() in by_name]
+        for name, model in by_name.items()
+    }
+    ordered: list[ParsedModel] = []
+    done: set[str] = set()
+    cyclic: set[str] = set()
+    for start in by_name:
+        _visit(start, reads, by_name, done, cyclic, ordered, reporter)
+    return ordered
+
+
+def _visit(
+    start: str,
+    reads: dict[str, list[tuple[str, Span]]],
+    by_name: dict[str, ParsedModel],
+    done: set[str],
+    cyclic: set[str],
+    ordered: list[ParsedModel],
+    reporter: Reporter,
+) -> None:
+    # Depth first with a stack of its own: projects are deeper than Python's recursion limit.
+    path: list[str] = []
+    edges: dict[str, Span] = {}
+    stack: list[tuple[str, bool]] = [(start, False)]
+    while stack:
+        name, leaving = stack.pop()
+        if leaving:
+            path.pop()
+            if name not in done:
+                done.add(name)
+                if name not in cyclic:
+                    ordered.append(by_name[name])
+            continue
+        if name in done:
+            continue
+        if name in path:
+            continue
+        path.append(name)
+        stack.append((name, True))
+        for other, span in reversed(reads[name]):
+            if other in path:
+                cycle = path[path.index(other) :]
+                if not cyclic.issuperset(cycle):
+                    _report(cycle, by_name, span, edges, reporter)
+                cyclic.update(cycle)
+            elif other not in done:
+                edges[other] = span
+                stack.append((other, False))
+
+
+def _report(
+    cycle: list[str], by_name: dict[str, ParsedModel], span: Span, edges: dict[str, Span], reporter: Reporter
+) -> None:
+    names = [by_name[name].declaration.name.value for name in cycle]
+    shown = " reads ".join(f"`{name}`" for name in (*names, names[0]))
+    if len(names) == 1:
+        message, fix = f"`{names[0]}` reads itself", "read from another model, or from a source of that name"
+    else:
+        message, fix = "models form a cycle", "take one of these references out"
+    related = tuple(
+        Label(edges[name], f"`{by_name[name].declaration.name.value}` is read here")
+        for name in cycle[1:]
+        if name in edges
+    )
+    reporter.add(
+        Diagnostic(codes.CYCLE, message, span, cause=f"{shown}", fix=fix, related=related)
+    )

@@ -1,0 +1,34 @@
+"""Rules that judge a bound project, one a file. A new one is a file here and a line in this list.
+
+They must run: each keeps a promise of the language or of delivery, and none of them changes the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from compiler.analysis.rules.clear_text_secret import clear_text_secret
+from compiler.analysis.rules.delivery import delivery
+from compiler.analysis.rules.no_sink import no_sink
+from compiler.analysis.rules.nondeterministic import nondeterministic
+from compiler.analysis.rules.primary_key import primary_key
+from compiler.analysis.rules.same_location import same_location
+from compiler.analysis.rules.static_sink import static_sink
+from compiler.analysis.rules.unused import unused
+from compiler.analysis.rules.window_zone import window_zone
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.plan.logical import LogicalPlan
+
+Rule = Callable[[LogicalPlan], Iterable[Diagnostic]]
+
+RULES: tuple[Rule, ...] = (
+    no_sink,
+    static_sink,
+    same_location,
+    delivery,
+    nondeterministic,
+    primary_key,
+    window_zone,
+    clear_text_secret,
+    unused,
+)

@@ -1,0 +1,200 @@
+"""From a source's declaration to its operators: scan, computed columns, watermark."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from sqlglot import exp
+
+from compiler.analysis.builder import Builder, cast_to, identity
+from compiler.analysis.catalog import Poisoned
+from compiler.analysis.expressions import ExpressionBinder
+from compiler.analysis.scope import Scope
+from compiler.connectors.resolve import Resolved, resolve
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.plan import types as t
+from compiler.plan.expr import Column, Expr, Literal, Op
+from compiler.plan.node import Node
+from compiler.plan.operators import Scan, Watermark
+from compiler.plan.operators.project import NamedExpr
+from compiler.plan.schema import Field, Schema
+from compiler.syntax import declarations as decl
+from compiler.syntax.data_types import parse_type
+from compiler.syntax.dialect import parse_expression
+from compiler.syntax.durations import parse_duration_ms
+from compiler.syntax.fragment import Fragment
+
+
+def bind_source(
+    source: decl.SourceDecl, defaults: tuple[decl.OptionDecl, ...], builder: Builder, reporter: Reporter
+) -> Node:
+    """Binds a source.
+
+    Raises:
+        Poisoned: it has mistakes, all of which have been reported.
+    """
+    found = Reporter()
+    resolved: Resolved | None = None
+    try:
+        resolved = resolve(source.name, "source", source.options, defaults, found)
+    except DiagnosticError as error:
+        found.add(*error.diagnostics)
+    physical = _physical_columns(source, found)
+    reporter.extend(found.all())
+    if resolved is None or found.has_errors:
+        raise Poisoned(source.name.value)
+    node: Node = Scan(
+        uid=source.name.value,
+        connector=resolved.connector.name,
+        options=tuple(resolved.options.items()),
+        columns=Schema(tuple(physical)),
+    )
+    node = _computed_columns(source, node, builder, reporter)
+    if source.watermarks:
+        on_null = cast("str", resolved.common.get("on_null_time", "fail"))
+        node = _watermark(source, node, builder, "drop" if on_null == "drop" else "fail")
+    return node
+
+
+def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field]:
+    fields: list[Field] = []
+    seen: dict[str, decl.ColumnDecl] = {}
+    for column in source.columns:
+        name = column.name.value
+        if name.lower() in seen:
+            reporter.add(
+                Diagnostic(codes.DUPLICATE_COLUMN, f"column `{name}` is declared twice", column.name.span)
+            )
+            continue
+        seen[name.lower()] = column
+        if column.metadata is not None:
+            reporter.add(
+                Diagnostic(codes.UNSUPPORTED_SYNTAX, "METADATA columns are not supported yet", column.name.span)
+            )
+        elif column.expression is None and column.type is not None:
+            try:
+                fields.append(Field(name, parse_type(column.type), not column.not_null))
+            except DiagnosticError as error:
+                reporter.add(*error.diagnostics)
+    if not source.columns:
+        reporter.add(
+            Diagnostic(
+                codes.MISSING_KEY,
+                f"source `{source.name.value}` declares no columns",
+                source.name.span,
+                cause="a stream's schema must be known before a row is read",
+                fix="list its columns and their types",
+            )
+        )
+    return fields
+
+
+def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:
+    computed = [column for column in source.columns if column.expression is not None]
+    if not computed:
+        return node
+    scope = Scope.of(node.schema, source.name.value)
+    values: dict[str, NamedExpr] = {}
+    failed = False
+    for column in computed:
+        assert column.expression is not None
+        try:
+            expr = _expression(column.expression, scope, "a computed column")
+            if column.type is not None:
+                expr = cast_to(expr, parse_type(column.type))
+            values[column.name.value] = NamedExpr(column.name.value, expr)
+        except DiagnosticError as error:
+            reporter.add(*error.diagnostics)
+            failed = True
+    if failed:
+        raise Poisoned(source.name.value)
+    physical = {item.name.lower(): item for item in identity(node.schema)}
+    items = [values.get(c.name.value) or physical[c.name.value.lower()] for c in source.columns]
+    return builder.project(node, items, computed[0].name.span.to(computed[-1].name.span))
+
+
+def _expression(fragment: Fragment, scope: Scope, clause: str) -> Expr:
+    return ExpressionBinder(scope, fragment, clause).bind(parse_expression(fragment).tree)
+
+
+def _watermark(source: decl.SourceDecl, node: Node, builder: Builder, on_null: str) -> Node:
+    first, *others = source.watermarks
+    if others:
+        raise DiagnosticError(
+            Diagnostic(
+                codes.WATERMARK_EXPRESSION,
+                f"source `{source.name.value}` has two watermarks",
+                others[0].span,
+                fix="keep one: an event has one event time",
+            )
+        )
+    column = Scope.of(node.schema).resolve((first.column.value,), first.column.span)
+    field = node.schema.get(first.column.value)
+    assert field is not None
+    if not isinstance(column.type, t.Timestamp):
+        raise DiagnosticError(
+            Diagnostic(
+                codes.WATERMARK_EXPRESSION,
+                f"the event time `{field.name}` must be a TIMESTAMP, not {column.type}",
+                first.column.span,
+                fix=_timestamp_hint(field),
+            )
+        )
+    delay = _delay(first, field, Scope.of(node.schema))
+    uid = builder.uid("watermark", first.span)
+    return Watermark(uid, node, field.name, delay, "drop" if on_null == "drop" else "fail")
+
+
+def _timestamp_hint(field: Field) -> str:
+    if t.is_integral(field.type):
+        return f"add a computed column: event_time AS timestamp_millis({field.name})"
+    if field.type in (t.STRING, t.DATE):
+        return f"add a computed column: event_time AS CAST({field.name} AS TIMESTAMP)"
+    return "compute a TIMESTAMP column from it"
+
+
+def _delay(watermark: decl.WatermarkDecl, field: Field, scope: Scope) -> int:
+    if watermark.delay is not None:
+        milliseconds = parse_duration_ms(watermark.delay.value)
+        if milliseconds is None:
+            raise DiagnosticError(
+                Diagnostic(
+                    codes.WRONG_VALUE,
+                    f"the delay `{watermark.delay.value}` is not a duration",
+                    watermark.delay.span,
+                    fix="write for example `10 seconds`",
+                )
+            )
+        return milliseconds
+    if watermark.expression is None:
+        return 0
+    tree = parse_expression(watermark.expression).tree
+    inner = tree.this if isinstance(tree, exp.Paren) else tree
+    bound = _expression(watermark.expression, scope, "WATERMARK")
+    delay = _constant_delay(bound, field)
+    if delay is None or isinstance(inner, exp.Alias):
+        raise DiagnosticError(
+            Diagnostic(
+                codes.WATERMARK_EXPRESSION,
+                f"a watermark is `{field.name}` or `{field.name}` minus a constant",
+                watermark.expression.span(),
+                cause="Spark's watermark is the greatest event time seen, less a fixed delay",
+                fix=f"write {field.name} - INTERVAL '10' SECONDS",
+            )
+        )
+    return delay
+
+
+def _constant_delay(bound: Expr, field: Field) -> int | None:
+    """Milliseconds behind the column, or None if the expression is of another form."""
+    match bound:
+        case Op(op="-", args=(left, Literal(value=int() as delay))):
+            return delay if _is_column(left, field) and delay >= 0 else None
+        case _ if _is_column(bound, field):
+            return 0
+    return None
+
+
+def _is_column(expr: Expr, field: Field) -> bool:
+    return isinstance(expr, Column) and expr.name == field.name

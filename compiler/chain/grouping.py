@@ -1,0 +1,160 @@
+"""Which sinks share a query.
+
+Sinks share a query if one stream serves them all: the same reads, the same state, and an operator (the
+trunk) through which every row passes on its way to any of them, with nothing stateful behind it. Grouping
+is sticky: a query that a state root remembers keeps its sinks, whatever is added later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.jobplan.model import GroupMemory, Manifest
+from compiler.plan.logical import BoundSink
+from compiler.plan.node import Node, walk
+from compiler.plan.operators import Scan
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sinks that will share a query.
+
+    `trunk` is the operator whose rows are the query's stream. `provisional` is True until a state root
+    remembers the group.
+    """
+
+    uid: str
+    sinks: tuple[BoundSink, ...]
+    trunk: Node
+    provisional: bool
+    reason: str
+
+
+def group_sinks(sinks: Sequence[BoundSink], manifest: Manifest | None, reporter: Reporter) -> tuple[Group, ...]:
+    """Groups all sinks; remembered groups come first, in the order in which they were formed."""
+    remembered = manifest.groups if manifest else ()
+    by_name = {sink.name: sink for sink in sinks}
+    groups: list[Group] = []
+    placed: set[str] = set()
+    for memory in remembered:
+        members = [by_name[name] for name in memory.sinks if name in by_name]
+        placed.update(sink.name for sink in members)
+        if members:
+            group = _remembered(memory, members, reporter)
+            if group is not None:
+                groups.append(group)
+    used = {memory.uid for memory in remembered} | set(manifest.retired if manifest else ())
+    for members in _alike([sink for sink in sinks if sink.name not in placed]):
+        uid = _mint(members[0].name, used)
+        used.add(uid)
+        trunk = find_trunk(members)
+        assert trunk is not None
+        groups.append(Group(uid, tuple(members), trunk, True, _reason(members, trunk)))
+    return tuple(groups)
+
+
+def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporter) -> Group | None:
+    trunk = find_trunk(members)
+    if trunk is None:
+        names = ", ".join(f"`{sink.name}`" for sink in members)
+        reporter.add(
+            Diagnostic(
+                codes.STATE_INCOMPATIBLE,
+                f"sinks {names} share query `{memory.uid}` in the state root, but can no longer share one",
+                members[0].span,
+                cause="one of them now needs state or a read of its own, and a query has one state",
+                fix="rename the sink that changed and give it a new path, or run with --full-refresh",
+            )
+        )
+        return None
+    return Group(memory.uid, tuple(members), trunk, False, _reason(members, trunk))
+
+
+def _mint(name: str, used: set[str]) -> str:
+    """A uid that no query of this state root has or had."""
+    if name not in used:
+        return name
+    number = 2
+    while f"{name}-{number}" in used:
+        number += 1
+    return f"{name}-{number}"
+
+
+def _alike(sinks: Iterable[BoundSink]) -> list[list[BoundSink]]:
+    """Sinks with equal reads and state, as far as they have a common trunk."""
+    found: dict[tuple[frozenset[int], ...], list[list[BoundSink]]] = {}
+    order: list[list[BoundSink]] = []
+    for sink in sinks:
+        nodes = list(walk(sink.node))
+        reads = frozenset(id(node) for node in nodes if isinstance(node, Scan))
+        state = frozenset(id(node) for node in nodes if node.is_stateful)
+        candidates = found.setdefault((reads, state), [])
+        home = next((group for group in candidates if find_trunk([*group, sink]) is not None), None)
+        if home is None:
+            home = []
+            candidates.append(home)
+            order.append(home)
+        home.append(sink)
+    return order
+
+
+def _reason(members: Sequence[BoundSink], trunk: Node) -> str:
+    nodes = list(walk(*(sink.node for sink in members)))
+    reads = " and ".join(node.uid for node in nodes if isinstance(node, Scan))
+    state = [node.uid for node in nodes if node.is_stateful]
+    if len(members) > 1:
+        return f"{len(members)} sinks share one read of {reads}"
+    return f"alone: it keeps state of its own ({', '.join(state)})" if state else f"alone: nothing else reads {reads} alike"
+
+
+def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
+    """The lowest operator through which all rows of all sinks pass, with nothing stateful behind it.
+
+    If an operator above it has two consumers, the trunk is moved up to where the ways part: a stream
+    that is read once and used twice is persisted once, instead of being read twice.
+
+    Returns:
+        The trunk, or None if the sinks have none.
+    """
+    roots = [sink.node for sink in sinks]
+    stream = [node for node in walk(*roots) if node.is_stream]
+    dominators: dict[int, frozenset[int]] = {}
+    for node in stream:
+        above = [dominators[id(child)] for child in node.inputs if child.is_stream]
+        common = frozenset.intersection(*above) if above else frozenset()
+        dominators[id(node)] = common | {id(node)}
+    shared = frozenset.intersection(*(dominators[id(root)] for root in roots))
+    candidates = [node for node in stream if id(node) in shared and not _stateful_behind(node, roots)]
+    if not candidates:
+        return None
+    parting = _first_parting(stream, roots)
+    if parting is not None:
+        earlier = [node for node in candidates if id(node) in dominators[id(parting)]]
+        if earlier:
+            return earlier[-1]
+    return candidates[-1]
+
+
+def _first_parting(stream: Sequence[Node], roots: Sequence[Node]) -> Node | None:
+    """The first operator in the order of the stream that more than one other (or sink) takes rows from."""
+    consumers: dict[int, int] = {}
+    for node in stream:
+        for child in node.inputs:
+            consumers[id(child)] = consumers.get(id(child), 0) + 1
+    for root in roots:
+        consumers[id(root)] = consumers.get(id(root), 0) + 1
+    return next((node for node in stream if consumers.get(id(node), 0) > 1), None)
+
+
+def _stateful_behind(trunk: Node, roots: Sequence[Node]) -> bool:
+    """Whether a stateful operator reads, directly or not, what the trunk gives."""
+    behind = {id(trunk)}
+    for node in walk(*roots):
+        if any(id(child) in behind for child in node.inputs):
+            behind.add(id(node))
+            if node.is_stateful:
+                return True
+    return False

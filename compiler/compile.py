@@ -1,0 +1,70 @@
+"""The compiler as one pure function: a loaded project in, a job plan or diagnostics out.
+
+    load (project/) -> bind (analysis/) -> rules (analysis/rules/) -> optimize (optimize/)
+         -> group into queries (chain/) -> lower (jobplan/)
+
+Only the loader reads files; nothing here starts a JVM or imports Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from compiler.analysis.bind import bind_project
+from compiler.analysis.rules import RULES
+from compiler.chain.grouping import Group, group_sinks
+from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.jobplan.lower import lower_project
+from compiler.jobplan.model import JobPlan, Manifest
+from compiler.optimize import optimize
+from compiler.plan.logical import LogicalPlan
+from compiler.syntax.declarations import Project
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compile gives; each stage can be looked at.
+
+    Args:
+        logical: every name resolved, models still told apart.
+        optimized: after the optimizer, or None if there were errors before.
+        groups: which sinks share a query.
+        plan: the job plan, or None if there were errors.
+        diagnostics: all findings, warnings included.
+    """
+
+    logical: LogicalPlan
+    optimized: LogicalPlan | None
+    groups: tuple[Group, ...]
+    plan: JobPlan | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether nothing may run."""
+        return any(d.is_error for d in self.diagnostics)
+
+
+def compile_project(
+    project: Project, reporter: Reporter, manifest: Manifest | None = None, without: Collection[str] = ()
+) -> Compiled:
+    """Compiles a loaded project.
+
+    Args:
+        project: what was read from disk.
+        reporter: holds what the loader found already.
+        manifest: the memory of the state root, so that running queries keep their sinks; without it the
+            grouping is provisional.
+        without: names of optimizer rules to leave out.
+    """
+    logical = bind_project(project, reporter)
+    if not reporter.has_errors:
+        for rule in RULES:
+            reporter.extend(rule(logical))
+    if reporter.has_errors:
+        return Compiled(logical, None, (), None, reporter.all())
+    optimized = optimize(logical, without)
+    groups = group_sinks(optimized.sinks, manifest, reporter)
+    plan = None if reporter.has_errors else lower_project(project.config, groups)
+    return Compiled(logical, optimized, groups, plan, reporter.all())

@@ -1,0 +1,27 @@
+"""Files in a folder: csv, json, parquet and orc."""
+
+from compiler.connectors.spec import Connector, Option
+
+FORMATS = ("csv", "json", "parquet", "orc")
+
+_CSV = (
+    Option("csv.header", "boolean"),
+    Option("csv.delimiter", flink=("csv.field-delimiter",)),
+    Option("csv.null", flink=("csv.null-literal",)),
+    Option("csv.quote", flink=("csv.quote-character",)),
+    Option("csv.escape", flink=("csv.escape-character",)),
+)
+_COMMON = (
+    Option("path", required=True),
+    Option("format", "choice", required=True, choices=FORMATS),
+    Option("timestamp_format", flink=("timestamp-format",)),
+)
+
+CONNECTOR = Connector(
+    name="filesystem",
+    source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1)),
+    sink=(*_COMMON, *_CSV, Option("compression")),
+    exactly_once=True,
+    location="path",
+    flink=("file", "files"),
+)

@@ -1,0 +1,75 @@
+"""From groups of sinks to the job plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.chain.chains import build_chains
+from compiler.chain.grouping import Group
+from compiler.jobplan import model as job
+from compiler.plan.logical import BoundSink
+from compiler.plan.node import Node, walk
+from compiler.plan.operators.scan import lower_columns
+from compiler.syntax.declarations import ProjectConfig
+from compiler.version import VERSION
+
+
+def lower_project(config: ProjectConfig, groups: Sequence[Group]) -> job.JobPlan:
+    """The job plan of a project for its target."""
+    target = config.target
+    return job.JobPlan(
+        version=job.JOB_PLAN_VERSION,
+        headrace=VERSION,
+        project=config.name,
+        target=target.name,
+        timezone=config.timezone,
+        settings=job.Settings(
+            master=target.master,
+            state_root=target.state,
+            on_end="close" if target.on_end == "close" else "leave_open",
+            spark=dict(target.spark),
+        ),
+        queries=tuple(_query(group, target.trigger_ms, target.parallelism) for group in groups),
+    )
+
+
+def _query(group: Group, trigger_ms: int | None, parallelism: int) -> job.Query:
+    nodes = list(walk(*(sink.node for sink in group.sinks)))
+    ids = {id(node): f"o{number}" for number, node in enumerate(nodes, 1)}
+    operators = tuple(
+        node.lower(ids[id(node)], tuple(ids[id(child)] for child in node.inputs)) for node in nodes
+    )
+    chains, exchanges = build_chains(nodes, ids)
+    return job.Query(
+        uid=group.uid,
+        operators=operators,
+        trunk=ids[id(group.trunk)],
+        sinks=tuple(_sink(sink, ids) for sink in group.sinks),
+        state=_state(nodes, ids),
+        chains=chains,
+        exchanges=exchanges,
+        output_mode="append",
+        trigger_ms=trigger_ms,
+        parallelism=parallelism,
+        provisional=group.provisional,
+        reason=group.reason,
+    )
+
+
+def _state(nodes: Sequence[Node], ids: dict[int, str]) -> tuple[job.State, ...]:
+    """Stateful operators from the sink upwards: the order in which Spark numbers them."""
+    found = (node.state(ids[id(node)]) for node in reversed(nodes))
+    return tuple(state for state in found if state is not None)
+
+
+def _sink(sink: BoundSink, ids: dict[int, str]) -> job.Sink:
+    return job.Sink(
+        uid=sink.name,
+        input=ids[id(sink.node)],
+        connector=sink.connector.name,
+        options=dict(sink.options),
+        columns=lower_columns(sink.node.schema),
+        delivery=sink.delivery,
+        primary_key=sink.primary_key,
+        partition_by=sink.partition_by,
+    )

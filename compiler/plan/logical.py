@@ -1,0 +1,69 @@
+"""A bound project: every name resolved, every expression typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from compiler.connectors import Connector
+from compiler.diagnostics.source import Span
+from compiler.jobplan.model import OptionValue
+from compiler.plan.node import Node
+
+Delivery = Literal["exactly_once", "at_least_once"]
+
+
+@dataclass(frozen=True)
+class BoundRelation:
+    """A source, model or seed and its plan, as others read it."""
+
+    name: str
+    kind: Literal["source", "model", "seed"]
+    node: Node
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class BoundSink:
+    """A sink and the plan of the rows that it takes.
+
+    `places` says where its options were written, by name; `asked_delivery` is None if it was left to the
+    connector.
+    """
+
+    name: str
+    node: Node
+    connector: Connector
+    options: tuple[tuple[str, OptionValue], ...]
+    delivery: Delivery
+    asked_delivery: Delivery | None
+    primary_key: tuple[str, ...]
+    partition_by: tuple[str, ...]
+    span: Span = field(repr=False)
+    places: dict[str, Span] = field(repr=False, hash=False, compare=False)
+
+
+@dataclass(frozen=True)
+class LogicalPlan:
+    """All relations in an order in which each follows what it reads, and all sinks.
+
+    `read` holds the names (lower case) that something reads; `places` the spans of operators by uid.
+    """
+
+    timezone: str
+    relations: tuple[BoundRelation, ...]
+    sinks: tuple[BoundSink, ...]
+    read: frozenset[str]
+    places: dict[str, Span] = field(repr=False, hash=False, compare=False)
+
+    def with_sink_nodes(self, nodes: tuple[Node, ...]) -> LogicalPlan:
+        """The plan with other operators under its sinks, in the same order."""
+        sinks = tuple(replace(sink, node=node) for sink, node in zip(self.sinks, nodes, strict=True))
+        return replace(self, sinks=sinks)
+
+
+def sink_nodes(plan: LogicalPlan) -> tuple[Node, ...]:
+    """The operators that the sinks take, in order."""
+    return tuple(sink.node for sink in plan.sinks)
+
+

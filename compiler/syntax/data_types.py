@@ -1,0 +1,205 @@
+"""Reading type names: Spark's, and Flink's spellings of them."""
+
+from __future__ import annotations
+
+import re
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.suggest import suggest
+from compiler.plan import types as t
+from compiler.syntax.fragment import Fragment
+
+_SIMPLE: dict[str, t.DataType] = {
+    "boolean": t.BOOLEAN,
+    "bool": t.BOOLEAN,
+    "tinyint": t.TINYINT,
+    "byte": t.TINYINT,
+    "smallint": t.SMALLINT,
+    "short": t.SMALLINT,
+    "int": t.INT,
+    "integer": t.INT,
+    "bigint": t.BIGINT,
+    "long": t.BIGINT,
+    "float": t.FLOAT,
+    "real": t.FLOAT,
+    "double": t.DOUBLE,
+    "string": t.STRING,
+    "text": t.STRING,
+    "varchar": t.STRING,
+    "char": t.STRING,
+    "binary": t.BINARY,
+    "varbinary": t.BINARY,
+    "bytes": t.BINARY,
+    "date": t.DATE,
+    "timestamp": t.TIMESTAMP,
+    "timestamp_ltz": t.TIMESTAMP,
+    "decimal": t.Decimal(10, 0),
+    "dec": t.Decimal(10, 0),
+    "numeric": t.Decimal(10, 0),
+    "variant": t.VARIANT,
+}
+_NESTED = ("array", "map", "struct", "row")
+_REFUSED = {
+    "multiset": "Spark has no MULTISET; an ARRAY or a MAP to counts holds the same",
+    "timestamp_ntz": "Spark refuses TIMESTAMP_NTZ as an event time; TIMESTAMP is a time in the project's zone",
+    "time": "Spark 4.2 cannot keep TIME in streaming state; use STRING or an INT of milliseconds",
+}
+_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>\d+)|`(?P<quoted>[^`]+)`|(?P<mark>[<>(),:]))")
+
+TYPE_NAMES = tuple(sorted({*_SIMPLE, *_NESTED}))
+
+
+def parse_type(fragment: Fragment) -> t.DataType:
+    """Reads a type, with NOT NULL allowed inside nested types.
+
+    Raises:
+        DiagnosticError: not a type (HR210), or one that cannot be used (HR106).
+    """
+    return _Reader(fragment).whole()
+
+
+class _Reader:
+    def __init__(self, fragment: Fragment) -> None:
+        self._fragment = fragment
+        self._tokens: list[tuple[str, str, int, int]] = []
+        self._index = 0
+        position, text = 0, fragment.text.rstrip()
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise self._error(f"`{text[position:].strip()}` does not belong to a type", position, len(text))
+            kind = match.lastgroup or ""
+            self._tokens.append((kind, match.group(kind), match.start(kind), match.end(kind)))
+            position = match.end()
+
+    def whole(self) -> t.DataType:
+        found = self._type()
+        if self._index < len(self._tokens):
+            _, text, start, end = self._tokens[self._index]
+            raise self._error(f"`{text}` does not belong to the type", start, end)
+        return found
+
+    def _error(self, message: str, start: int, end: int, fix: str | None = None) -> DiagnosticError:
+        return DiagnosticError(Diagnostic(codes.UNKNOWN_TYPE, message, self._fragment.span(start, end), fix=fix))
+
+    def _peek(self) -> str:
+        return self._tokens[self._index][1].lower() if self._index < len(self._tokens) else ""
+
+    def _next(self, what: str) -> tuple[str, str, int, int]:
+        if self._index >= len(self._tokens):
+            end = len(self._fragment.text)
+            raise self._error(f"{what} is missing at the end of the type", max(0, end - 1), end)
+        self._index += 1
+        return self._tokens[self._index - 1]
+
+    def _mark(self, mark: str) -> None:
+        _, text, start, end = self._next(f"`{mark}`")
+        if text != mark:
+            raise self._error(f"`{mark}` is expected before `{text}`", start, end)
+
+    def _number(self) -> int:
+        kind, text, start, end = self._next("a number")
+        if kind != "number":
+            raise self._error(f"a number is expected where `{text}` stands", start, end)
+        return int(text)
+
+    def _parameters(self, most: int) -> list[int]:
+        if self._peek() != "(":
+            return []
+        self._mark("(")
+        numbers = [self._number()]
+        while self._peek() == "," and len(numbers) < most:
+            self._mark(",")
+            numbers.append(self._number())
+        self._mark(")")
+        return numbers
+
+    def _type(self) -> t.DataType:
+        kind, text, start, end = self._next("a type")
+        name = text.lower()
+        if kind != "name":
+            raise self._error(f"a type is expected where `{text}` stands", start, end)
+        if name in _REFUSED:
+            raise DiagnosticError(
+                Diagnostic(
+                    codes.UNSUPPORTED_SYNTAX,
+                    f"type {text.upper()} cannot be used",
+                    self._fragment.span(start, end),
+                    cause=_REFUSED[name],
+                )
+            )
+        if name in _NESTED:
+            return self._nested(name)
+        found = _SIMPLE.get(name)
+        if found is None:
+            near = suggest(name, TYPE_NAMES)
+            fix = f"did you mean {near.upper()}?" if near else f"types are {', '.join(TYPE_NAMES)}"
+            raise self._error(f"unknown type `{text}`", start, end, fix)
+        return self._sized(name, found, start)
+
+    def _sized(self, name: str, found: t.DataType, start: int) -> t.DataType:
+        if isinstance(found, t.Decimal):
+            numbers = self._parameters(2)
+            precision, scale = (*numbers, 0)[:2] if numbers else (10, 0)
+            if not (1 <= precision <= 38 and 0 <= scale <= precision):
+                raise self._error(
+                    f"DECIMAL({precision},{scale}) is out of range",
+                    start,
+                    self._tokens[self._index - 1][3],
+                    "the precision is 1 to 38 digits, the scale at most the precision",
+                )
+            return t.Decimal(precision, scale)
+        if isinstance(found, t.Timestamp):
+            numbers = self._parameters(1)
+            self._zone()
+            return t.Timestamp(numbers[0]) if numbers else found
+        if name in ("varchar", "char", "varbinary", "binary"):
+            self._parameters(1)
+        return found
+
+    def _zone(self) -> None:
+        # TIMESTAMP(3) WITH [LOCAL] TIME ZONE
+        if self._peek() in ("with", "without"):
+            for _ in range(4):
+                if self._peek() in ("with", "without", "local", "time", "zone"):
+                    self._next("")
+
+    def _nested(self, name: str) -> t.DataType:
+        self._mark("<")
+        if name == "array":
+            element, nullable = self._element()
+            self._mark(">")
+            return t.Array(element, nullable)
+        if name == "map":
+            key, _ = self._element()
+            self._mark(",")
+            value, nullable = self._element()
+            self._mark(">")
+            return t.Map(key, value, nullable)
+        fields = [self._field()]
+        while self._peek() == ",":
+            self._mark(",")
+            fields.append(self._field())
+        self._mark(">")
+        return t.Struct(tuple(fields))
+
+    def _element(self) -> tuple[t.DataType, bool]:
+        found = self._type()
+        return found, self._nullable()
+
+    def _nullable(self) -> bool:
+        if self._peek() == "not":
+            self._next("")
+            self._next("NULL")
+            return False
+        return True
+
+    def _field(self) -> t.StructField:
+        _, name, _, _ = self._next("a field's name")
+        if self._peek() == ":":
+            self._mark(":")
+        found, nullable = self._element()
+        return t.StructField(name, found, nullable)
+
+
