@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 from compiler.diagnostics.codes import SQL_SYNTAX
@@ -42,11 +43,36 @@ _TOKEN = re.compile(
     r"'(?:[^'\\\n]|\\.|'')*'?|\"[^\"\n]*\"?|`[^`\n]*`?|[^\W\d][\w.]*|\d[\w.]*|<=|>=|<>|!=|==|\|\||::|=>|->|[^\s]"
 )
 _INK = re.compile(r"(?:\s|--[^\n]*+|/\*[\s\S]*?\*/)++|'(?:[^']|'')*+'|[\s\S]")
+_AFTER_LIST = re.compile(r"CREATE|INSERT|SELECT|WITH|PARTITIONED|EXECUTE", re.IGNORECASE)
+_WITH_BEFORE = re.compile(r"\bWITH\s*\Z", re.IGNORECASE)
+_WITH_DONE = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
+_KEY_BEFORE = re.compile(r"\bPRIMARY\s+KEY\s*\Z", re.IGNORECASE)
+_KEY_AFTER = re.compile(r"('[^'\n]*'|[\w.\-]+)\s*=")
+_WATERMARK = re.compile(r"\bWATERMARK\s+(\w+)\s*\Z", re.IGNORECASE)
+_TYPED = re.compile(r"[\w`]+\s+[^\W\d]\w*")
 _STARTS = re.compile(r"(?:CREATE|INSERT|SELECT|WITH|SET|EXECUTE)\b", re.IGNORECASE)
 
 
-def explain(error: Exception, statement: Fragment) -> Diagnostic:
-    """The diagnostic for an error of the statement parser."""
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What to put for the characters [start, end) of a statement, so that its other mistakes are found too."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is known of a mistake beyond its place."""
+
+    fix: str | None = None
+    expected: str | None = None
+    repair: Repair | None = None
+
+
+def explain(error: Exception, statement: Fragment) -> tuple[Diagnostic, Repair | None]:
+    """The diagnostic for an error of the statement parser, and how to read on if that is clear."""
     return _Explainer(statement, _offset(error, statement.text), _accepts(error)).diagnostic()
 
 
@@ -80,18 +106,19 @@ class _Explainer:
             last = match.group()
         return last
 
-    def diagnostic(self) -> Diagnostic:
+    def diagnostic(self) -> tuple[Diagnostic, Repair | None]:
         if not self.token:
-            return self._at_end()
-        fix, expected = self._advice()
-        return Diagnostic(
+            return self._at_end(), None
+        advice = self._advice()
+        found = Diagnostic(
             SQL_SYNTAX,
             f"unexpected {self._shown()}",
             self.statement.span(self.offset, self.offset + len(self.token)),
-            fix=fix,
-            label=f"expected {expected or self._expected()}",
+            fix=advice.fix,
+            label=f"expected {advice.expected or self._expected()}",
             related=self._related(),
         )
+        return found, advice.repair
 
     def _shown(self) -> str:
         token = self.token if len(self.token) <= 40 else self.token[:37] + "…"
@@ -141,67 +168,120 @@ class _Explainer:
         return opened[-1] if opened else None
 
     def _related(self) -> tuple[Label, ...]:
-        if (
-            "RPAR" in self.accepts
-            and _STARTS.match(self.token)
-            and (opened := self._open_paren()) is not None
-        ):
+        if "RPAR" in self.accepts and self._clause_inside() and (opened := self._open_paren()) is not None:
             return (Label(self.statement.span(opened, opened + 1), "this parenthesis is open"),)
         return ()
 
-    def _in_options(self) -> bool:
-        opened = self._open_paren()
-        if opened is None:
-            return False
-        return re.search(r"WITH\s*\Z", self.text[:opened], re.IGNORECASE) is not None
+    def _clause_inside(self) -> bool:
+        """Whether the mistake is a word that begins what comes after a list in parentheses."""
+        return _AFTER_LIST.fullmatch(self.token) is not None
 
-    def _advice(self) -> tuple[str | None, str | None]:
-        """What to do, and what to name as expected, for the mistakes that people make."""
+    def _advice(self) -> Advice:
+        """What to do about the mistakes that people make."""
+        opened = self._open_paren()
+        in_options = opened is not None and _WITH_BEFORE.search(self.text[:opened]) is not None
+        return (
+            self._signs(opened)
+            or (self._in_options() if in_options else None)
+            or self._clauses(opened)
+            or self._columns()
+            or self._keywords()
+            or Advice()
+        )
+
+    def _insert(self, text: str) -> Repair:
+        return Repair(self.offset, self.offset, text)
+
+    def _instead(self, text: str) -> Repair:
+        return Repair(self.offset, self.offset + len(self.token), text)
+
+    def _signs(self, opened: int | None) -> Advice | None:
+        """Mistakes of one sign, wherever they stand."""
+        token = self.token
+        if token[0] in "‘’“”„":
+            return Advice("use straight quotes: '…'")
+        if token == "=" and self.previous == "=":
+            return Advice("write one `=`", None, self._instead(" "))
+        if token in ("==", ":", "=>", "->", ":=") and "EQUAL" in self.accepts:
+            return Advice("write `=` between the key and its value", "`=`", self._instead("="))
+        if token in (")", ",") and self.previous == ",":
+            comma = self.before_end - 1
+            return Advice("delete the comma before it", None, Repair(comma, comma + 1, " "))
+        if token == ")" and opened is None:
+            return Advice("delete it: no parenthesis is open here", None, self._instead(" "))
+        if token == ")" and "GREATER" in self.accepts:
+            return Advice("close the type with `>`", "`>`", self._insert(">"))
+        return None
+
+    def _in_options(self) -> Advice | None:
+        """Between the parentheses of WITH."""
         token, accepts = self.token, self.accepts
-        word = token[0].isalpha() or token[0] in "_`'\""
-        if token[0] in "‘’“”":
-            return "use straight quotes: '…'", None
-        if token in ("==", ":", "=>", "->") and "EQUAL" in accepts:
-            return "write `=` between the key and its value", "`=`"
-        if token == ")" and self.previous == ",":
-            return "delete the comma before it", None
-        if token == "," and self.previous == ",":
-            return "delete one of the commas", None
-        if self._in_options():
-            if "EQUAL" in accepts:
-                return "write `=` between the key and its value", "`=`"
-            if token[0] == '"' and "STRING" in accepts:
-                return (
-                    f"put the value in single quotes: '{token.strip(chr(34))}'",
-                    "a string in single quotes",
+        if "EQUAL" in accepts:
+            return Advice("write `=` between the key and its value", "`=`")
+        if "STRING" in accepts and self.previous == "=":
+            if token[0] == '"':
+                value = token.strip('"')
+                repair = self._instead(f"'{value}'") if "'" not in value else None
+                return Advice(
+                    f"put the value in single quotes: '{value}'", "a string in single quotes", repair
                 )
-            if "STRING" in accepts and "EQUAL" not in accepts and self.previous == "=":
-                return "put the value in single quotes", "a string, a number or a word"
-            if "COMMA" in accepts and self._same_line() and not token.startswith(("'", "`")):
-                return "put the value in single quotes, or write a `,` before the next key", "`,` or `)`"
+            return Advice("put the value in single quotes", "a string, a number or a word")
+        if "COMMA" in accepts and not self._clause_inside():
+            follows = _KEY_AFTER.match(self.text, self.offset) is not None
+            if follows or self.previous[:1] == "'":
+                return Advice("write a `,` before it", "`,` or `)`", self._insert(", ") if follows else None)
+            return Advice("put the value in single quotes", "`,` or `)`")
+        return None
+
+    def _clauses(self, opened: int | None) -> Advice | None:
+        """Between the parts of a statement."""
+        token, accepts, upper = self.token, self.accepts, self.token.upper()
+        if "RPAR" in accepts and opened is not None and self._clause_inside():
+            return Advice("close the parenthesis before it", "`)`", self._insert(") "))
         if "$END" in accepts and _STARTS.match(token) and "AS" not in accepts:
-            return "end the statement before with `;`", "`;`"
-        if token.upper() in ("SELECT", "WITH", "FROM") and "AS" in accepts:
-            return "write AS before the query", "AS"
+            return Advice("end the statement before with `;`", "`;`")
+        if upper in ("SELECT", "WITH", "FROM") and "AS" in accepts and "RPAR" not in accepts:
+            return Advice("write AS before the query", "AS", self._insert("AS "))
         if "QUERY" in accepts and "AS" not in accepts:
-            return "a query begins with SELECT or WITH", "a query"
-        if (
-            token == "("
-            and "WITH" in accepts
-            and re.search(r"\bWITH\s*\(", self.text[: self.offset], re.IGNORECASE)
-        ):
-            return "write the columns before WITH", None
+            return Advice("a query begins with SELECT or WITH", "a query")
+        if token == "(" and "WITH" in accepts and _WITH_DONE.search(self.text[: self.offset]):
+            return Advice("write the columns before WITH")
+        if accepts == {"LPAR"}:
+            if self.previous.upper() == "WITH":
+                return Advice("write the options in parentheses: WITH (key = 'value')")
+            if _KEY_BEFORE.search(self.text[: self.offset]):
+                return Advice(f"write the columns in parentheses: PRIMARY KEY ({token})")
+        if "INTO" in accepts:
+            return Advice("write INTO before the name", "INTO", self._insert("INTO "))
+        if "NAME" in accepts and token == "(":
+            return Advice(f"write a name after {self.previous.upper()}", "a name")
+        if "NAME" in accepts and token[0].isdigit():
+            return Advice("a name begins with a letter or `_`; others go in backquotes", "a name")
+        return None
+
+    def _columns(self) -> Advice | None:
+        """Between columns and other elements of a list."""
+        token, accepts = self.token, self.accepts
+        before = self.text[: self.offset]
+        if token.upper() == "AS" and "NOT_NULL" in accepts:
+            name = self.text[before.rfind(",") + 1 : self.before_end].split("(")[-1].split()
+            shown = name[0] if name else "name"
+            return Advice(f"a computed column has no type: write `{shown} AS …`")
+        if token.upper() == "NOT" and "NOT_NULL" in accepts:
+            return Advice("write NOT NULL", "`,`, `)` or NOT NULL")
+        if "COMMA" in accepts and (match := _WATERMARK.search(before)):
+            return Advice("write WATERMARK FOR column AS expression", f"FOR instead of `{match.group(1)}`")
+        if "LPAR" in accepts and "WITH" in accepts and _TYPED.match(self.text, self.offset):
+            return Advice("write `(` before the columns", "`(`")
+        return None
+
+    def _keywords(self) -> Advice | None:
         keyword = self._keyword()
         if keyword is not None:
-            return f"did you mean {keyword}?", None
-        if "COMMA" in accepts and word:
-            return "write a `,` before it", "`,` or `)`"
-        if token == "=" and "WITH" in accepts:
-            return None, None
-        return None, None
-
-    def _same_line(self) -> bool:
-        return "\n" not in self.text[self.before_end : self.offset]
+            return Advice(f"did you mean {keyword}?", None, self._instead(keyword))
+        if "COMMA" in self.accepts and (self.token[0].isalpha() or self.token[0] in "_`"):
+            return Advice("write a `,` before it", "`,` or `)`", self._insert(", "))
+        return None
 
     def _keyword(self) -> str | None:
         """The keyword that was mistyped."""

@@ -26,7 +26,7 @@ from compiler.syntax.parsed import InsertDecl, Scope, unique_options
 from compiler.syntax.settings import Settings
 from compiler.syntax.split import Piece, split
 from compiler.syntax.trees import Reader
-from compiler.syntax.variables import fill_sql
+from compiler.syntax.variables import fill_sql, replaced
 
 QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "FROM", "VALUES", "MAP", "REDUCE"})
 _PARSED: Final = frozenset({"CREATE", "INSERT", "SET", "RESET", "EXECUTE", "BEGIN", "END"})
@@ -53,6 +53,9 @@ _FOREIGN: Final = {
     "REFRESH": "delete the statement",
     "CACHE": "delete the statement",
 }
+
+# How many mistakes of one statement are put right to find the others.
+_REPAIRS: Final = 10
 
 _DECLARES = re.compile(
     r"CREATE\s+(?:\w+\s+)*?(?:SOURCE|MODEL|SINK|TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(`[^`]+`|\"[^\"]+\"|\w+)",
@@ -215,16 +218,26 @@ class _StatementReader:
         ddl.refuse_secrets(body, self.scope)
         return body
 
-    def _parse(self, piece: Piece) -> Any:
-        text = self.whole.text[piece.start : piece.end]
-        try:
-            return _parser().parse(text)
-        except _unexpected() as error:
-            from compiler.syntax.statement_errors import explain
+    def _parse(self, piece: Piece) -> tuple[Any, Reader] | None:
+        """The tree of a statement and its reader.
 
-            self.scope.reporter.add(explain(error, self.whole.slice(piece.start, piece.end)))
-            self._broken(text)
-            return None
+        A mistake is reported and, where it is clear how to read on, put right in memory: so the statement's
+        other mistakes are told as well, and who uses what it declares is judged by the rest of it.
+        """
+        statement = self.whole.slice(piece.start, piece.end)
+        for _ in range(_REPAIRS):
+            try:
+                return _parser().parse(statement.text), Reader(statement)
+            except _unexpected() as error:
+                from compiler.syntax.statement_errors import explain
+
+                diagnostic, repair = explain(error, statement)
+                self.scope.reporter.add(diagnostic)
+                if repair is None:
+                    break
+                statement = replaced(statement, repair.start, repair.end, repair.text)
+        self._broken(statement.text)
+        return None
 
     def _broken(self, text: str) -> None:
         """Remembers the name of a declaration that does not parse."""
@@ -232,11 +245,11 @@ class _StatementReader:
             self.scope.broken.add(match.group(1).strip('`"').lower())
 
     def _parsed(self, piece: Piece) -> None:
-        tree = self._parse(piece)
-        if tree is None:
+        parsed = self._parse(piece)
+        if parsed is None:
             return
+        tree, reader = parsed
         node = tree.children[0]
-        reader = Reader(self.whole.slice(piece.start, piece.end))
         kind = getattr(node, "data", "end")
         if kind == "create":
             ddl.create(node, reader, self.scope, self.settings)

@@ -47,6 +47,15 @@ class _Builder:
         return Fragment("".join(self._parts), self._source.file, tuple(pieces))
 
 
+def replaced(fragment: Fragment, start: int, end: int, text: str) -> Fragment:
+    """The fragment with other text for the characters [start, end), which stands for their place."""
+    builder = _Builder(fragment)
+    builder.copy(0, start)
+    builder.replace(text, fragment.span(start, end))
+    builder.copy(end, len(fragment.text))
+    return builder.build()
+
+
 def fill_sql(fragment: Fragment, scope: Scope) -> Fragment:
     """Fills variables and static dbt calls into SQL."""
     text = fragment.text
