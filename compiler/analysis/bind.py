@@ -59,8 +59,9 @@ class _ProjectBinder:
         self._reporter = reporter
         self._places: dict[str, Span] = {}
         self._relations: list[BoundRelation] = []
-        declared = (*project.sources, *project.models, *project.seeds)
-        self._catalog = Catalog(frozenset(d.name.value.lower() for d in declared))
+        declared = [d.name for d in project.sources] + [d.name for d in project.models]
+        declared += [d.name for d in project.seeds]
+        self._catalog = Catalog(frozenset(name.value.lower() for name in declared))
 
     def bind(self) -> LogicalPlan:
         for seed in self._project.seeds:

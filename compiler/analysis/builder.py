@@ -122,7 +122,9 @@ class Builder:
         if times:
             fix = f"use the event time `{times[0]}`"
         elif isinstance(column.type, t.Timestamp):
-            fix = f"declare in the source: WATERMARK FOR {column.name} AS {column.name} - INTERVAL '10' SECONDS"
+            fix = (
+                f"declare in the source: WATERMARK FOR {column.name} AS {column.name} - INTERVAL '10' SECONDS"
+            )
         else:
             fix = "compute a TIMESTAMP column in the source and declare a WATERMARK for it"
         raise DiagnosticError(
@@ -136,7 +138,7 @@ class Builder:
         )
 
     def _check_sizes(self, shape: str, size_ms: int, slide_ms: int, span: Span) -> None:
-        problem = None
+        problem: tuple[str, str | None] | None = None
         if size_ms <= 0 or slide_ms <= 0:
             problem = ("a window's size must be greater than zero", None)
         elif shape == "hop" and slide_ms > size_ms:
@@ -212,7 +214,9 @@ class Builder:
 
     # --- joins and unions --------------------------------------------------------------------------------
 
-    def seed_join(self, stream: Node, table: Node, kind: JoinKind, condition: Expr | None, span: Span) -> Node:
+    def seed_join(
+        self, stream: Node, table: Node, kind: JoinKind, condition: Expr | None, span: Span
+    ) -> Node:
         """Join with a small table."""
         return SeedJoin(self.uid("join", span), stream, table, kind, condition)
 
@@ -226,7 +230,9 @@ class Builder:
         for part, place in zip(parts[1:], spans[1:], strict=True):
             if len(part.schema) != len(first.schema):
                 raise self._union_error(
-                    f"this input has {len(part.schema)} columns, the first has {len(first.schema)}", place, spans[0]
+                    f"this input has {len(part.schema)} columns, the first has {len(first.schema)}",
+                    place,
+                    spans[0],
                 )
         types = [self._common(parts, spans, index) for index in range(len(first.schema))]
         aligned = [self._cast(part, types, place) for part, place in zip(parts, spans, strict=True)]

@@ -40,7 +40,9 @@ def bind_call(
     if function.window_only:
         raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` needs OVER, which is not supported yet", tree)
     if function.generator:
-        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` gives several rows, which is not supported yet", tree)
+        raise binder.error(
+            codes.NOT_YET_STREAMING, f"`{name}` gives several rows, which is not supported yet", tree
+        )
     args, distinct, ignore_nulls = _modifiers(args)
     if not function.aggregate and (distinct or where is not None):
         word = "DISTINCT" if distinct else "FILTER"
@@ -92,10 +94,14 @@ def _modifiers(args: list[exp.Expr]) -> tuple[list[exp.Expr], bool, bool]:
     return args, False, False
 
 
-def _result_type(binder: ExpressionBinder, function: Function, args: tuple[Expr, ...], tree: exp.Expr) -> t.DataType:
+def _result_type(
+    binder: ExpressionBinder, function: Function, args: tuple[Expr, ...], tree: exp.Expr
+) -> t.DataType:
     count = len(args)
     star = function.name == "count" and count == 0
-    if not star and (count < function.min_args or (function.max_args is not None and count > function.max_args)):
+    if not star and (
+        count < function.min_args or (function.max_args is not None and count > function.max_args)
+    ):
         raise binder.error(codes.WRONG_ARGUMENTS, _count_message(function, count), tree)
     try:
         return function.returns([_known(arg) for arg in args])
@@ -130,11 +136,17 @@ def _nullable(function: Function, args: tuple[Expr, ...]) -> bool:
 def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:
     if name in _NOT_SCALAR:
         return binder.error(
-            codes.UNSUPPORTED_SYNTAX, f"`{name.upper()}` cannot stand in {binder.clause}", tree, fix=_NOT_SCALAR[name]
+            codes.UNSUPPORTED_SYNTAX,
+            f"`{name.upper()}` cannot stand in {binder.clause}",
+            tree,
+            fix=_NOT_SCALAR[name],
         )
     near = suggest(name, FUNCTIONS)
     return binder.error(
-        codes.UNKNOWN_FUNCTION, f"unknown function `{name}`", tree, fix=f"did you mean `{near}`?" if near else None
+        codes.UNKNOWN_FUNCTION,
+        f"unknown function `{name}`",
+        tree,
+        fix=f"did you mean `{near}`?" if near else None,
     )
 
 
@@ -155,7 +167,9 @@ def bind_special(binder: ExpressionBinder, tree: exp.Expr) -> Expr | None:
         return bind_call(binder, "locate", [tree.args["substr"], tree.this], tree)
     if isinstance(tree, exp.Overlay):
         names = ("this", "expression", "from_", "for_")
-        return bind_call(binder, "overlay", [tree.args[n] for n in names if tree.args.get(n) is not None], tree)
+        return bind_call(
+            binder, "overlay", [tree.args[n] for n in names if tree.args.get(n) is not None], tree
+        )
     if isinstance(tree, exp.CurrentDate):
         return bind_call(binder, "current_date", [], tree)
     if isinstance(tree, exp.CurrentTimestamp):
@@ -171,7 +185,9 @@ def bind_special(binder: ExpressionBinder, tree: exp.Expr) -> Expr | None:
 
 def _trim(binder: ExpressionBinder, tree: exp.Expr) -> Expr:
     side = str(tree.args.get("position") or "BOTH").upper()
-    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side, "btrim" if tree.args.get("expression") else "trim")
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(
+        side, "btrim" if tree.args.get("expression") else "trim"
+    )
     characters = tree.args.get("expression")
     # Spark's two-argument form takes the characters second for btrim, first for ltrim and rtrim.
     if characters is None:

@@ -77,7 +77,13 @@ class ExpressionBinder:
         return tree_span(tree, self.fragment)
 
     def error(
-        self, code: codes.Code, message: str, tree: exp.Expr, *, cause: str | None = None, fix: str | None = None
+        self,
+        code: codes.Code,
+        message: str,
+        tree: exp.Expr,
+        *,
+        cause: str | None = None,
+        fix: str | None = None,
     ) -> DiagnosticError:
         """A diagnostic at a part of the tree, ready to be raised."""
         return DiagnosticError(Diagnostic(code, message, self.span(tree), cause=cause, fix=fix))
@@ -149,7 +155,9 @@ class ExpressionBinder:
                 fix="aggregate in a window: TUMBLE or HOP with GROUP BY",
             )
         name = type(tree).__name__
-        return self.error(codes.UNSUPPORTED_SYNTAX, f"this form of expression ({name}) is not supported", tree)
+        return self.error(
+            codes.UNSUPPORTED_SYNTAX, f"this form of expression ({name}) is not supported", tree
+        )
 
     # --- operators -------------------------------------------------------------------------------------
 
@@ -307,7 +315,9 @@ class ExpressionBinder:
             common = t.common_type(found, result.type)
             if common is None:
                 raise self.error(
-                    codes.TYPE_MISMATCH, f"branches give {found} and {result.type}, which have no common type", tree
+                    codes.TYPE_MISMATCH,
+                    f"branches give {found} and {result.type}, which have no common type",
+                    tree,
                 )
             found = common
         return found
@@ -334,6 +344,7 @@ class ExpressionBinder:
     def _column(self, tree: exp.Expr) -> Expr:
         if isinstance(tree.this, exp.Star):
             raise self.error(codes.UNSUPPORTED_SYNTAX, "`*` cannot stand in an expression", tree)
+        assert isinstance(tree, exp.Column)
         names = tuple(part.name for part in tree.parts)
         return self.scope.resolve(names, self.span(tree))
 
@@ -382,5 +393,3 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.Paren: ExpressionBinder._paren,
     exp.Filter: ExpressionBinder._filter,
 }
-
-

@@ -96,7 +96,7 @@ def _keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[Selec
             name = word.upper().replace("_", " ")
             raise binder.error(codes.NOT_YET_STREAMING, f"{name} is not supported yet", tree)
     if clause.args.get("all"):
-        found = [(item.name, item.expr) for item in items if not is_aggregate(item.expr)]
+        found: list[tuple[str | None, Expr]] = [(i.name, i.expr) for i in items if not is_aggregate(i.expr)]
     else:
         found = [_key(binder, part, scope, items) for part in clause.expressions]
     named: list[NamedExpr] = []
@@ -111,8 +111,8 @@ def _key(
     binder: QueryBinder, tree: exp.Expr, scope: Scope, items: list[SelectItem]
 ) -> tuple[str | None, Expr]:
     if isinstance(tree, exp.Literal) and not tree.args.get("is_string"):
-        item = _by_ordinal(binder, tree, items)
-        return item.name, item.expr
+        chosen = _by_ordinal(binder, tree, items)
+        return chosen.name, chosen.expr
     if isinstance(tree, exp.Column) and not tree.table:
         # As in Spark: a column of FROM wins, then an alias of SELECT.
         name = tree.name.lower()

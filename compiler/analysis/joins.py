@@ -45,7 +45,9 @@ def bind_join(binder: QueryBinder, left: Bound, join: exp.Join) -> Bound:
         left, right = right, left
         kind = {"left": "right", "right": "left"}.get(kind, kind)
         name = right.scope.parts[0].alias or "left"
-    node, scope = join_seed(binder.builder, left.node, left.scope, right.node, name, kind, condition, using, span)
+    node, scope = join_seed(
+        binder.builder, left.node, left.scope, right.node, name, kind, condition, using, span
+    )
     return Bound(node, scope)
 
 
@@ -174,6 +176,10 @@ def _using(scope: Scope, part: Part, name: str, span: Span) -> Expr:
     right = Scope((part,)).resolve((name,), span)
     if t.common_type(left.type, right.type) is None:
         raise DiagnosticError(
-            Diagnostic(codes.TYPE_MISMATCH, f"`{name}` is {left.type} on one side and {right.type} on the other", span)
+            Diagnostic(
+                codes.TYPE_MISMATCH,
+                f"`{name}` is {left.type} on one side and {right.type} on the other",
+                span,
+            )
         )
     return Op(t.BOOLEAN, left.nullable or right.nullable, "=", (left, right))

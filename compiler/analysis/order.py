@@ -80,6 +80,4 @@ def _report(
         for name in cycle[1:]
         if name in edges
     )
-    reporter.add(
-        Diagnostic(codes.CYCLE, message, span, cause=f"{shown}", fix=fix, related=related)
-    )
+    reporter.add(Diagnostic(codes.CYCLE, message, span, cause=f"{shown}", fix=fix, related=related))

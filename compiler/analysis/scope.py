@@ -90,7 +90,9 @@ class Scope:
         return DiagnosticError(Diagnostic(codes.UNKNOWN_COLUMN, message, span, fix=fix))
 
     def _ambiguous(self, name: str, span: Span) -> DiagnosticError:
-        owners = [p.alias for p in self.parts if p.alias and any(c.name.lower() == name.lower() for c in p.columns)]
+        owners = [
+            p.alias for p in self.parts if p.alias and any(c.name.lower() == name.lower() for c in p.columns)
+        ]
         choices = " or ".join(f"`{owner}.{name}`" for owner in owners)
         return DiagnosticError(
             Diagnostic(

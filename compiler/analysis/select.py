@@ -55,7 +55,12 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
     "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
     "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
-    "sample": (codes.NONDETERMINISTIC, "TABLESAMPLE would give other rows at a replay", None, "filter by a hash"),
+    "sample": (
+        codes.NONDETERMINISTIC,
+        "TABLESAMPLE would give other rows at a replay",
+        None,
+        "filter by a hash",
+    ),
 }
 
 
@@ -260,13 +265,17 @@ class QueryBinder:
         ]
 
     def _grouped(self, tree: exp.Select, node: Node, scope: Scope, items: list[SelectItem]) -> Grouped:
-        having = tree.args.get("having")
+        having: exp.Expr | None = tree.args.get("having")
         condition = None
         if having is not None:
             condition = self.expressions(scope, "HAVING", aggregates=True).condition(having.this, "HAVING")
         has_aggregates = any(is_aggregate(item.expr) for item in items)
-        if tree.args.get("group") is None and not has_aggregates and (condition is None or not is_aggregate(condition)):
-            if condition is not None:
+        if (
+            tree.args.get("group") is None
+            and not has_aggregates
+            and (condition is None or not is_aggregate(condition))
+        ):
+            if having is not None:
                 raise self.error(codes.UNSUPPORTED_SYNTAX, "HAVING needs GROUP BY", having, fix="use WHERE")
             return Grouped(node, items)
         return group(self, tree, node, scope, items, condition)
@@ -329,7 +338,9 @@ class QueryBinder:
                 tree,
                 fix="window functions are TUMBLE and HOP",
             )
-        return self.error(codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model")
+        return self.error(
+            codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model"
+        )
 
 
 def _star(tree: exp.Expr) -> exp.Star | None:
@@ -355,5 +366,3 @@ def references(parsed: Parsed) -> list[tuple[str, Span]]:
             if name.lower() not in own:
                 found.append((name, tree_span(tree, parsed.fragment)))
     return found
-
-

@@ -70,7 +70,9 @@ def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field
         seen[name.lower()] = column
         if column.metadata is not None:
             reporter.add(
-                Diagnostic(codes.UNSUPPORTED_SYNTAX, "METADATA columns are not supported yet", column.name.span)
+                Diagnostic(
+                    codes.UNSUPPORTED_SYNTAX, "METADATA columns are not supported yet", column.name.span
+                )
             )
         elif column.expression is None and column.type is not None:
             try:

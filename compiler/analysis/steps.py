@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import exp
 
@@ -61,7 +61,9 @@ class StepsBinder:
 
     # --- expressions ----------------------------------------------------------------------------------------
 
-    def _expression(self, fragment: Fragment, scope: Scope, clause: str, aggregates: bool = False) -> tuple[Expr, str | None]:
+    def _expression(
+        self, fragment: Fragment, scope: Scope, clause: str, aggregates: bool = False
+    ) -> tuple[Expr, str | None]:
         """A bound expression, and the name that follows from it."""
         parsed = parse_expression(fragment)
         alias = parsed.tree.alias if isinstance(parsed.tree, exp.Alias) else None
@@ -103,7 +105,8 @@ class StepsBinder:
         for item in step.items:
             if item.name is None and item.expression.text.strip() == "*":
                 items.extend(
-                    NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name)) for c in scope.columns()
+                    NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name))
+                    for c in scope.columns()
                 )
             else:
                 items.append(self._named(item, scope, "select"))
@@ -113,10 +116,11 @@ class StepsBinder:
     def derive(self, node: Node, scope: Scope, step: decl.DeriveStep, _: object) -> tuple[Node, Scope]:
         """`derive: {name: expression}`: every column, and the new ones."""
         added = [self._named(item, scope, "derive") for item in step.items]
-        names = {item.name.lower(): item for item in added}
+        names: dict[str, NamedExpr] = {item.name.lower(): item for item in added}
         items = [
-            names.pop(c.name.lower(), None)
-            or NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name))
+            names.pop(c.name.lower())
+            if c.name.lower() in names
+            else NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name))
             for c in scope.columns()
         ]
         items.extend(names.values())
@@ -127,15 +131,13 @@ class StepsBinder:
         """`window: {tumble: {on, size}}`."""
         column = scope.resolve((step.on.value,), step.on.span)
         if not isinstance(column, Column):
-            raise DiagnosticError(
-                Diagnostic(codes.WRONG_VALUE, "`on` must name a column", step.on.span)
-            )
+            raise DiagnosticError(Diagnostic(codes.WRONG_VALUE, "`on` must name a column", step.on.span))
         field = node.schema.get(column.name)
         assert field is not None
         size = _duration(step.size)
         slide = _duration(step.slide) if step.slide else size
         offset = _duration(step.offset) if step.offset else 0
-        shape = "hop" if step.kind == "hop" else "tumble"
+        shape: Literal["tumble", "hop"] = "hop" if step.kind == "hop" else "tumble"
         result = self.builder.window(node, shape, field, size, slide, offset, step.span)
         return result, Scope.of(result.schema, _alias(scope))
 
@@ -230,7 +232,10 @@ def _duration(text: decl.Text) -> int:
     if milliseconds is None:
         raise DiagnosticError(
             Diagnostic(
-                codes.WRONG_VALUE, f"`{text.value}` is not a duration", text.span, fix="write for example `5 minutes`"
+                codes.WRONG_VALUE,
+                f"`{text.value}` is not a duration",
+                text.span,
+                fix="write for example `5 minutes`",
             )
         )
     return milliseconds

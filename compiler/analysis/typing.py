@@ -107,7 +107,9 @@ def _interval(op: str, a: t.DataType, b: t.DataType) -> t.DataType:
         return b if b == t.YEAR_MONTH else t.DAY_TIME
     moment, span = (a, b) if isinstance(b, t.Interval) else (b, a)
     if t.is_temporal(moment) and (op == "+" or (op == "-" and moment is a)):
-        whole_days = moment == t.DATE and isinstance(span, t.Interval) and span in (t.Interval("DAY"), t.YEAR_MONTH)
+        whole_days = (
+            moment == t.DATE and isinstance(span, t.Interval) and span in (t.Interval("DAY"), t.YEAR_MONTH)
+        )
         return moment if whole_days or moment != t.DATE else t.TIMESTAMP
     if moment == t.STRING and op in ("+", "-"):
         return t.STRING

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
-from compiler.plan.expr import Literal
+from compiler.plan import expr as scalar
 from compiler.plan.node import Node
 from compiler.plan.schema import Field
 from compiler.syntax.dialect import MARK
@@ -65,7 +65,7 @@ def bind_window_function(binder: QueryBinder, call: WindowCall) -> Node:
     size = _milliseconds(binder, arguments["size"], "size")
     slide = _milliseconds(binder, arguments["slide"], "slide") if "slide" in arguments else size
     offset = _milliseconds(binder, arguments["offset"], "offset") if "offset" in arguments else 0
-    shape = "hop" if call.name == "hop" else "tumble"
+    shape: Literal["tumble", "hop"] = "hop" if call.name == "hop" else "tumble"
     return binder.builder.window(node, shape, column, size, slide, offset, binder.span(call.tree))
 
 
@@ -85,7 +85,13 @@ def _arguments(binder: QueryBinder, call: WindowCall) -> dict[str, exp.Expr]:
         else:
             name, value = "", argument
         if name not in names or name in found:
-            problem = f"`{name}` is given twice" if name in found else f"`{name}` is no argument of it" if name else ""
+            problem = (
+                f"`{name}` is given twice"
+                if name in found
+                else f"`{name}` is no argument of it"
+                if name
+                else ""
+            )
             raise _wrong(binder, call, problem or "there are too many arguments", argument)
         found[name] = value
     missing = [name for name in names if name not in found and name != "offset"]
@@ -106,7 +112,9 @@ def _input(binder: QueryBinder, tree: exp.Expr) -> Node:
 
 
 def _time_column(binder: QueryBinder, call: WindowCall, node: Node, tree: exp.Expr) -> Field:
-    is_descriptor = isinstance(tree, exp.Anonymous) and _name(tree) == "descriptor" and len(tree.expressions) == 1
+    is_descriptor = (
+        isinstance(tree, exp.Anonymous) and _name(tree) == "descriptor" and len(tree.expressions) == 1
+    )
     if not is_descriptor or not isinstance(tree.expressions[0], exp.Column):
         raise _wrong(binder, call, "the second argument is DESCRIPTOR(column)", tree)
     name = tree.expressions[0]
@@ -117,7 +125,7 @@ def _time_column(binder: QueryBinder, call: WindowCall, node: Node, tree: exp.Ex
 
 
 def _milliseconds(binder: QueryBinder, tree: exp.Expr, what: str) -> int:
-    literal: Literal | None = interval_literal(tree) if isinstance(tree, exp.Interval) else None
+    literal: scalar.Literal | None = interval_literal(tree) if isinstance(tree, exp.Interval) else None
     if literal is None or not isinstance(literal.value, int):
         cause = "months differ in length" if literal is not None and literal.value is None else None
         raise binder.error(

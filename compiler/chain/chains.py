@@ -8,7 +8,9 @@ from compiler.jobplan.model import Chain, Exchange
 from compiler.plan.node import Node
 
 
-def build_chains(nodes: Sequence[Node], ids: Mapping[int, str]) -> tuple[tuple[Chain, ...], tuple[Exchange, ...]]:
+def build_chains(
+    nodes: Sequence[Node], ids: Mapping[int, str]
+) -> tuple[tuple[Chain, ...], tuple[Exchange, ...]]:
     """Chains and the exchanges between them.
 
     As in Flink, an operator joins the chain of its input if it has one input and the edge is forward;

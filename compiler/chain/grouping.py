@@ -33,7 +33,9 @@ class Group:
     reason: str
 
 
-def group_sinks(sinks: Sequence[BoundSink], manifest: Manifest | None, reporter: Reporter) -> tuple[Group, ...]:
+def group_sinks(
+    sinks: Sequence[BoundSink], manifest: Manifest | None, reporter: Reporter
+) -> tuple[Group, ...]:
     """Groups all sinks; remembered groups come first, in the order in which they were formed."""
     remembered = manifest.groups if manifest else ()
     by_name = {sink.name: sink for sink in sinks}
@@ -107,7 +109,11 @@ def _reason(members: Sequence[BoundSink], trunk: Node) -> str:
     state = [node.uid for node in nodes if node.is_stateful]
     if len(members) > 1:
         return f"{len(members)} sinks share one read of {reads}"
-    return f"alone: it keeps state of its own ({', '.join(state)})" if state else f"alone: nothing else reads {reads} alike"
+    return (
+        f"alone: it keeps state of its own ({', '.join(state)})"
+        if state
+        else f"alone: nothing else reads {reads} alike"
+    )
 
 
 def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:

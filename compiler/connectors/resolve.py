@@ -42,7 +42,11 @@ class Resolved:
 
 
 def resolve(
-    owner: Text, role: Role, declared: Sequence[OptionDecl], defaults: Sequence[OptionDecl], reporter: Reporter
+    owner: Text,
+    role: Role,
+    declared: Sequence[OptionDecl],
+    defaults: Sequence[OptionDecl],
+    reporter: Reporter,
 ) -> Resolved:
     """Checks the options of a source or sink.
 
@@ -93,7 +97,9 @@ def resolve(
                 )
             )
     common = {option.name for option in COMMON[role]}
-    ordered = [o.name for o in own if o.name in values] + [n for n in values if n not in {o.name for o in own}]
+    ordered = [o.name for o in own if o.name in values] + [
+        n for n in values if n not in {o.name for o in own}
+    ]
     return Resolved(
         connector,
         {name: values[name] for name in ordered if name not in common},

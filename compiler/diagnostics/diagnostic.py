@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from compiler.diagnostics.codes import Code, Severity
 from compiler.diagnostics.source import Span
-
-
-class Phase(StrEnum):
-    """What a diagnostic stopped; the exit code follows from it."""
-
-    COMPILE = "compile"
-    RUN = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +29,7 @@ class Diagnostic:
         fix: what to do; shown as help.
         label: a few words under the carets.
         related: other places.
-        severity: the code's own unless it was silenced or raised.
+        raised: a severity other than the code's own (a warning raised to an error).
     """
 
     code: Code
@@ -47,7 +39,12 @@ class Diagnostic:
     fix: str | None = None
     label: str | None = None
     related: tuple[Label, ...] = ()
-    severity: Severity = Severity.ERROR
+    raised: Severity | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """How much it stops."""
+        return self.raised or self.code.severity
 
     @property
     def is_error(self) -> bool:

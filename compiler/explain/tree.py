@@ -1,12 +1,7 @@
 """`headrace explain`: each query of a job plan as a tree, from its sinks up to its sources.
 
-    query departures  (append, available now, 2 state partitions)
-    │   2 sinks share one read of flights
-    ├── sink departures → filesystem out/departures (exactly once)
-    │   └── forward
-    …
-
-Lines carry numbers, so that a diff of two plans shows which operator moved.
+Operators of a chain are a list, nearest the sink first; an exchange begins another chain, one step
+further in. Lines carry numbers, so that a diff of two plans shows which operator moved.
 """
 
 from __future__ import annotations
@@ -30,8 +25,7 @@ def explain_text(plan: job.JobPlan) -> str:
     """The whole plan as text, one tree a query."""
     lines: list[str] = []
     for query in plan.queries:
-        tree = _query(query)
-        lines.extend(_draw(tree))
+        lines.extend(_draw(_query(query)))
         lines.append("")
     numbered = [f"{number:02d}  {line}".rstrip() for number, line in enumerate(lines[:-1], 1)]
     return "\n".join(numbered) + "\n"
@@ -45,13 +39,14 @@ def _query(query: job.Query) -> _Line:
     root = _Line(f"query {query.uid}  ({query.output_mode}, {trigger}{partitions}{provisional})")
     root.children.append(_Line(query.reason))
     by_id = {op.id: op for op in query.operators}
-    shared = len(query.sinks) > 1 or any(sink.input != query.trunk for sink in query.sinks)
+    parts = any(sink.input != query.trunk for sink in query.sinks) or len(query.sinks) > 1
+    stop = query.trunk if parts else None
     for sink in query.sinks:
-        stop = query.trunk if shared else None
-        root.children.append(_Line(_sink(sink), [_operator(query, by_id, sink.input, stop)]))
-    if shared:
-        title = "each epoch, kept while its sinks are written" if len(query.sinks) > 1 else "each epoch, read once"
-        root.children.append(_Line(title, [_operator(query, by_id, query.trunk, None)]))
+        root.children.append(_Line(_sink(sink), _upstream(query, by_id, sink.input, stop)))
+    if parts:
+        root.children.append(
+            _Line("each epoch, kept while it is written", _upstream(query, by_id, query.trunk, None))
+        )
     return root
 
 
@@ -62,41 +57,42 @@ def _sink(sink: job.Sink) -> str:
     return f"sink {sink.uid} → {sink.connector}{f' {where}' if where else ''} ({delivery}{key})"
 
 
-def _operator(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: str | None) -> _Line:
-    """The operator and all above it; a chain is one indentation, an exchange or a second input begins another."""
-    op = by_id[id_]
+def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: str | None) -> list[_Line]:
+    """An operator and all above it: a chain is a list, an exchange or a second input an indentation."""
     if id_ == stop:
-        return _Line(f"rows of {_title(query, op)}")
-    line = _Line(f"{_title(query, op)}{_state(query, op)}")
-    for index, parent in enumerate(op.inputs):
-        edge = _edge(op, index)
-        above = _operator(query, by_id, parent, stop)
-        line.children.append(above if edge is None else _Line(edge, [above]))
-    return line
+        return [_Line("rows of the epoch")]
+    chain = _chain_of(query, id_)
+    header = _Line(f"chain {chain}")
+    position: str | None = id_
+    while position is not None:
+        op = by_id[position]
+        line = _Line(f"{op.op} {' '.join(_details(op))}")
+        header.children.append(line)
+        state = next((s for s in query.state if s.operator == op.id), None)
+        if state is not None:
+            line.children.append(_Line(f"state {state.uid}: {state.bound}"))
+        position = None
+        for index, parent in enumerate(op.inputs):
+            if parent == stop:
+                header.children.append(_Line("rows of the epoch"))
+            elif _chain_of(query, parent) == chain:
+                position = parent
+            else:
+                line.children.append(_Line(_edge(op, index), _upstream(query, by_id, parent, stop)))
+    return [header]
 
 
-def _title(query: job.Query, op: job.Operator) -> str:
-    chain = next((chain.id for chain in query.chains if op.id in chain.operators), "")
-    return f"[{chain}] {op.op} {_describe(op)}"
+def _chain_of(query: job.Query, id_: str) -> str:
+    return next((chain.id for chain in query.chains if id_ in chain.operators), "")
 
 
-def _state(query: job.Query, op: job.Operator) -> str:
-    state = next((s for s in query.state if s.operator == op.id), None)
-    return "" if state is None else f"  · state {state.uid}: {state.bound}"
-
-
-def _edge(op: job.Operator, index: int) -> str | None:
-    """What moves rows between an operator and its input, or None for a forward edge."""
+def _edge(op: job.Operator, index: int) -> str:
+    """What moves rows between an operator and an input of another chain."""
     if isinstance(op, job.Aggregate):
-        keys = ", ".join(key.name for key in op.keys)
-        return f"exchange hash({keys})"
+        return f"exchange hash({', '.join(key.name for key in op.keys)})"
     if isinstance(op, job.SeedJoin) and index == 1:
         return "exchange broadcast"
-    return None
-
-
-def _describe(op: job.Operator) -> str:
-    return " ".join(_details(op))
+    return f"input {index + 1}"
 
 
 def _details(op: job.Operator) -> Iterator[str]:
@@ -112,7 +108,9 @@ def _details(op: job.Operator) -> Iterator[str]:
         case job.Filter():
             yield op.predicate
         case job.Project():
-            yield ", ".join(item.sql if item.sql == item.name else f"{item.sql} AS {item.name}" for item in op.items)
+            yield ", ".join(
+                item.sql if item.sql == item.name else f"{item.sql} AS {item.name}" for item in op.items
+            )
         case job.Window():
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
             yield f"{op.kind} {format_ms(op.size_ms)}{every} over {op.time_column}"

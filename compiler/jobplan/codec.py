@@ -64,15 +64,14 @@ def _read(kind: type[T], text: str, version: int) -> T:
     if found != version:
         raise PlanFormatError(f"version {found!r} where this headrace reads version {version}")
     try:
-        adapter = _adapter(kind)
-        result: T = adapter.validate_python(raw)
+        result: T = _adapter(kind).validate_python(raw)
     except ValidationError as error:
         raise PlanFormatError(str(error)) from error
     return result
 
 
 @cache
-def _adapter(kind: type[T]) -> Any:
+def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)

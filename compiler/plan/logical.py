@@ -65,5 +65,3 @@ class LogicalPlan:
 def sink_nodes(plan: LogicalPlan) -> tuple[Node, ...]:
     """The operators that the sinks take, in order."""
     return tuple(sink.node for sink in plan.sinks)
-
-

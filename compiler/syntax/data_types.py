@@ -45,7 +45,9 @@ _REFUSED = {
     "timestamp_ntz": "Spark refuses TIMESTAMP_NTZ as an event time; TIMESTAMP is a time in the project's zone",
     "time": "Spark 4.2 cannot keep TIME in streaming state; use STRING or an INT of milliseconds",
 }
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>\d+)|`(?P<quoted>[^`]+)`|(?P<mark>[<>(),:]))")
+_TOKEN = re.compile(
+    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>\d+)|`(?P<quoted>[^`]+)`|(?P<mark>[<>(),:]))"
+)
 
 TYPE_NAMES = tuple(sorted({*_SIMPLE, *_NESTED}))
 
@@ -68,7 +70,9 @@ class _Reader:
         while position < len(text):
             match = _TOKEN.match(text, position)
             if match is None:
-                raise self._error(f"`{text[position:].strip()}` does not belong to a type", position, len(text))
+                raise self._error(
+                    f"`{text[position:].strip()}` does not belong to a type", position, len(text)
+                )
             kind = match.lastgroup or ""
             self._tokens.append((kind, match.group(kind), match.start(kind), match.end(kind)))
             position = match.end()
@@ -81,7 +85,9 @@ class _Reader:
         return found
 
     def _error(self, message: str, start: int, end: int, fix: str | None = None) -> DiagnosticError:
-        return DiagnosticError(Diagnostic(codes.UNKNOWN_TYPE, message, self._fragment.span(start, end), fix=fix))
+        return DiagnosticError(
+            Diagnostic(codes.UNKNOWN_TYPE, message, self._fragment.span(start, end), fix=fix)
+        )
 
     def _peek(self) -> str:
         return self._tokens[self._index][1].lower() if self._index < len(self._tokens) else ""
@@ -201,5 +207,3 @@ class _Reader:
             self._mark(":")
         found, nullable = self._element()
         return t.StructField(name, found, nullable)
-
-

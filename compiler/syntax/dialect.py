@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -30,12 +30,9 @@ MARK = "hr$"
 _SPECIAL = frozenset({"CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY"})
 # Words that may stand before a parenthesis without being a function's name.
 _NOT_FUNCTIONS = frozenset(
-    {
-        *("IN", "AS", "AND", "OR", "NOT", "ON", "USING", "WHERE", "HAVING", "BY", "OVER", "FROM", "JOIN", "SELECT"),
-        *("UNION", "ALL", "ANY", "SOME", "EXISTS", "VALUES", "WITH", "EXCEPT", "INTERSECT", "CASE", "WHEN", "THEN"),
-        *("ELSE", "END", "DISTINCT", "LIKE", "RLIKE", "ILIKE", "BETWEEN", "IS", "CUBE", "ROLLUP", "SETS", "DEFINE"),
-        *("MEASURES", "PATTERN", "PARTITION", "MATCH_RECOGNIZE", "LATERAL", "QUALIFY", "LIMIT", "ORDER", "GROUP"),
-    }
+    "IN AS AND OR NOT ON USING WHERE HAVING BY OVER FROM JOIN SELECT UNION ALL ANY SOME EXISTS VALUES WITH "
+    "EXCEPT INTERSECT CASE WHEN THEN ELSE END DISTINCT LIKE RLIKE ILIKE BETWEEN IS CUBE ROLLUP SETS DEFINE "
+    "MEASURES PATTERN PARTITION MATCH_RECOGNIZE LATERAL QUALIFY LIMIT ORDER GROUP".split()
 )
 
 
@@ -93,10 +90,7 @@ def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
     marked = _mark_functions(tokens)
     parser = _DIALECT.parser()
     try:
-        if into is None:
-            trees = parser.parse(marked, text)
-        else:
-            trees = _parse_alone(parser, marked, text)
+        trees = parser.parse(marked, text) if into is None else _parse_alone(parser, marked, text)
     except ParseError as error:
         raise _parse_error(fragment, tokens, error) from error
     except RecursionError as error:
@@ -108,7 +102,7 @@ def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
 
 
 def _parse_alone(parser: object, tokens: list[Token], text: str) -> list[exp.Expr | None]:
-    """Parses an expression as the only item of a SELECT: the parser has no entry for a bare one with alias."""
+    """Parses an expression as the only item of a SELECT: the parser has no entry for one with an alias."""
     first = tokens[0]
     select = Token(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.start)
     trees = parser.parse([select, *tokens], text)  # type: ignore[attr-defined]  # compiled class, untyped here
@@ -207,9 +201,7 @@ def _unclosed(fragment: Fragment, error: TokenError) -> DiagnosticError:
     end = fragment.text.find("\n", opened)
     end = len(fragment.text) if end < 0 else end
     closing = "*/" if quote == "/" else quote
-    return _syntax_error(
-        fragment, opened, end, f"the {what} is not closed", fix=f"add the closing {closing}"
-    )
+    return _syntax_error(fragment, opened, end, f"the {what} is not closed", fix=f"add the closing {closing}")
 
 
 def _last_open_quote(text: str) -> int | None:

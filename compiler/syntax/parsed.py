@@ -116,7 +116,7 @@ class Scope:
         related: tuple[Label, ...] = (),
     ) -> None:
         """Reports a finding with its code's own severity."""
-        self.reporter.add(Diagnostic(code, message, span, cause, fix, label, related, severity=code.severity))
+        self.reporter.add(Diagnostic(code, message, span, cause, fix, label, related))
 
 
 def unique_options(options: list[OptionDecl], error: Callable[..., None]) -> tuple[OptionDecl, ...]:

@@ -100,7 +100,7 @@ class Settings:
                     key.span,
                     cause="it tunes Flink's own machinery",
                     fix="`trigger`, `parallelism` and `spark` of a target in headrace.yml tune a run",
-                    severity=Severity.WARNING,
+                    raised=Severity.WARNING,
                 )
             )
         else:

@@ -26,8 +26,9 @@ def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:
             if not isinstance(node, Window) or node.uid in seen:
                 continue
             seen.add(node.uid)
-            # Aligned if every offset of the zone moves the bounds by whole slides.
-            if all((offset + node.offset_ms) % node.slide_ms == 0 for offset in offsets):
+            # Aligned if every offset of the zone moves the bounds by whole slides; who gives an offset
+            # has said where windows begin.
+            if node.offset_ms or all(offset % node.slide_ms == 0 for offset in offsets):
                 continue
             yield Diagnostic(
                 codes.WINDOW_ZONE,

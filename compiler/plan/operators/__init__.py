@@ -24,4 +24,16 @@ OPERATORS = (
     Union,
 )
 
-__all__ = [*(operator.__name__ for operator in OPERATORS), "OPERATORS"]
+__all__ = [
+    "OPERATORS",
+    "Aggregate",
+    "Boundary",
+    "Filter",
+    "Project",
+    "Scan",
+    "SeedJoin",
+    "SeedScan",
+    "Union",
+    "Watermark",
+    "Window",
+]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, Expr, to_sql
+from compiler.plan.expr import Column, Expr, columns_of, to_sql
 from compiler.plan.node import EdgeKind, walk
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr, project_field
@@ -73,7 +73,9 @@ class Aggregate(OneInput):
         delay = format_ms(key.watermark_ms)
         if window is None:
             return f"closes {delay} after its time"
-        return f"closes {format_ms(window.size_ms + key.watermark_ms)} after its start ({delay} after its end)"
+        return (
+            f"closes {format_ms(window.size_ms + key.watermark_ms)} after its start ({delay} after its end)"
+        )
 
     def state(self, operator: str) -> job.State | None:
         if not self.is_stateful:
@@ -96,7 +98,7 @@ class Aggregate(OneInput):
             "reads": [
                 [f.name, f.type.sql]
                 for f in schema
-                if any(f.name in to_sql(item.expr) for item in self.aggregates)
+                if any(f.name in columns_of(item.expr) for item in self.aggregates)
             ],
             "window": window.describe() if window else None,
         }
