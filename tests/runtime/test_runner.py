@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import plans
+from files import rows_of
 from pyspark.sql import SparkSession
 
 from runtime.jobs.runner import run
-
-
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    """All rows that any reader of the files would see."""
-    found = [json.loads(line) for file in folder.rglob("part-*") for line in file.read_text().splitlines()]
-    return sorted(found, key=lambda row: json.dumps(row, sort_keys=True))
 
 
 def test_sums_of_windows(session: SparkSession, tmp_path: Path) -> None:

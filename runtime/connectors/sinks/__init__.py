@@ -8,11 +8,13 @@ from compiler.jobplan.model import Sink
 from runtime.connectors.sinks.base import SinkContext, Writer
 from runtime.connectors.sinks.blackhole import BlackholeWriter
 from runtime.connectors.sinks.console import ConsoleWriter
+from runtime.connectors.sinks.delta import DeltaWriter
 from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.connectors.sinks.memory import MemoryWriter
 
 SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "filesystem": FilesystemWriter,
+    "delta": DeltaWriter,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

@@ -1,0 +1,188 @@
+"""Sinks: epochs written once, foreign outputs left alone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import plans
+import pytest
+from files import rows_of, tuples_of
+from pyspark.sql import SparkSession
+
+from compiler.diagnostics.diagnostic import DiagnosticError
+from compiler.jobplan.model import Column, Sink
+from runtime.connectors.sinks import SINKS
+from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.jobs.runner import run
+
+KV = (Column("k", "STRING"), Column("v", "INT"))
+
+
+def writer(session: SparkSession, folder: Path, connector: str, **options: object) -> Writer:
+    key = options.pop("primary_key", ())
+    parts = options.pop("partition_by", ())
+    sink = Sink("out", "x", connector, {"path": "out", **options}, KV, "exactly_once", key, parts)  # type: ignore[arg-type]
+    return SINKS[connector](sink, SinkContext(session, "shop", folder, print))
+
+
+def code(error: pytest.ExceptionInfo[DiagnosticError]) -> str:
+    return error.value.diagnostics[0].code.name
+
+
+@pytest.mark.parametrize(
+    ("connector", "options"),
+    [("filesystem", {"format": name}) for name in ("parquet", "json", "csv", "orc")] + [("delta", {})],
+)
+def test_epoch_is_written_once(
+    session: SparkSession, tmp_path: Path, connector: str, options: dict[str, object]
+) -> None:
+    batch = session.createDataFrame([("a", 1), ("b", 2)], "k string, v int")
+    first = writer(session, tmp_path, connector, partition_by=("k",), **options)
+    first.prepare("one", -1)
+    assert first.write(0, batch)
+    assert first.rows_written == 2
+    again = writer(session, tmp_path, connector, partition_by=("k",), **options)
+    again.prepare("one", 0)
+    assert not again.write(0, batch)
+    assert again.rows_written == 0
+    assert again.write(1, batch)
+    name = str(options.get("format", connector))
+    schema = "v int" if name == "csv" else "k string, v int"
+    reader = session.read if name == "delta" else session.read.schema(schema)
+    read = reader.format(name).load(str(tmp_path / "out"))
+    assert sorted(row["v"] for row in read.collect()) == [1, 1, 2, 2]
+    with pytest.raises(DiagnosticError) as refused:
+        writer(session, tmp_path, connector, **options).prepare("two", -1)
+    assert code(refused) == "HR405"
+    with pytest.raises(DiagnosticError) as rolled_back:
+        writer(session, tmp_path, connector, **options).prepare("one", 0)
+    assert code(rolled_back) == "HR405"
+    emptied = writer(session, tmp_path, connector, partition_by=("k",), **options)
+    emptied.empty()
+    emptied.prepare("two", -1)
+    assert emptied.write(0, batch)
+
+
+@pytest.mark.parametrize(("connector", "options"), [("filesystem", {"format": "json"}), ("delta", {})])
+def test_foreign_folder_is_refused(
+    session: SparkSession, tmp_path: Path, connector: str, options: dict[str, object]
+) -> None:
+    theirs = tmp_path / "out" / "part-00000-0b5b98d9-ff2c-432f-96f8-63f0a377e84f-c000.json"
+    theirs.parent.mkdir()
+    theirs.write_text("{}\n")
+    for step in (
+        lambda: writer(session, tmp_path, connector, **options).prepare("one", -1),
+        lambda: writer(session, tmp_path, connector, **options).empty(),
+    ):
+        with pytest.raises(DiagnosticError) as refused:
+            step()
+        assert code(refused) == "HR404"
+    assert [entry.name for entry in theirs.parent.iterdir()] == [theirs.name]
+
+
+def test_folder_of_another_sink_is_refused(session: SparkSession, tmp_path: Path) -> None:
+    writer(session, tmp_path, "filesystem", format="json").prepare("one", -1)
+    sink = Sink("other", "x", "filesystem", {"path": "out", "format": "json"}, KV, "exactly_once")
+    with pytest.raises(DiagnosticError) as refused:
+        SINKS["filesystem"](sink, SinkContext(session, "shop", tmp_path, print)).prepare("one", -1)
+    assert code(refused) == "HR404"
+
+
+def test_only_part_files_of_no_epoch_are_deleted(session: SparkSession, tmp_path: Path) -> None:
+    batch = session.createDataFrame([("a", 1)], "k string, v int")
+    first = writer(session, tmp_path, "filesystem", format="json")
+    first.prepare("one", -1)
+    first.write(0, batch)
+    orphan = tmp_path / "out" / "part-00007-0b5b98d9-ff2c-432f-96f8-63f0a377e84f-c000.json"
+    orphan.write_text('{"k":"lost","v":0}\n')
+    note = tmp_path / "out" / "part-of-the-docs.txt"
+    note.write_text("kept")
+    writer(session, tmp_path, "filesystem", format="json").prepare("one", 0)
+    assert not orphan.exists()
+    assert note.exists()
+    assert len(rows_of_json(tmp_path / "out")) == 1
+    writer(session, tmp_path, "filesystem", format="json").empty()
+    assert [entry.name for entry in (tmp_path / "out").iterdir()] == [note.name]
+
+
+def rows_of_json(folder: Path) -> list[str]:
+    return [line for file in folder.glob("part-*.json") for line in file.read_text().splitlines()]
+
+
+def test_upsert_keeps_the_newest_epoch(session: SparkSession, tmp_path: Path) -> None:
+    upsert = writer(session, tmp_path, "delta", primary_key=("k",))
+    upsert.prepare("one", -1)
+    upsert.write(0, session.createDataFrame([("a", 1), ("b", 1), (None, 1)], "k string, v int"))
+    upsert.write(1, session.createDataFrame([("b", 2), (None, 2)], "k string, v int"))
+    assert upsert.rows_written == 5
+    # Delta skips a transaction that it has, and so does the writer: older rows do not come back.
+    again = writer(session, tmp_path, "delta", primary_key=("k",))
+    again.prepare("one", 1)
+    assert not again.write(0, session.createDataFrame([("b", 1)], "k string, v int"))
+    read = {(row.k, row.v) for row in session.read.format("delta").load(str(tmp_path / "out")).collect()}
+    assert read == {("a", 1), ("b", 2), (None, 2)}
+    # A fresh state may replay into an upsert sink.
+    writer(session, tmp_path, "delta", primary_key=("k",)).prepare("two", -1)
+
+
+def test_two_rows_of_one_key_in_an_epoch_are_refused(session: SparkSession, tmp_path: Path) -> None:
+    upsert = writer(session, tmp_path, "delta", primary_key=("k",))
+    upsert.prepare("one", -1)
+    with pytest.raises(DiagnosticError) as refused:
+        upsert.write(0, session.createDataFrame([("a", 1), ("a", 2)], "k string, v int"))
+    assert code(refused) == "HR408"
+    assert "k = a" in refused.value.diagnostics[0].message
+
+
+def test_table_that_someone_else_made_is_appended_to_but_not_emptied(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    batch = session.createDataFrame([("a", 1)], "k string, v int")
+    batch.write.format("delta").save(str(tmp_path / "out"))
+    ours = writer(session, tmp_path, "delta")
+    ours.prepare("one", -1)
+    ours.write(0, batch)
+    assert session.read.format("delta").load(str(tmp_path / "out")).count() == 2
+    with pytest.raises(DiagnosticError) as refused:
+        ours.empty()
+    assert code(refused) == "HR404"
+
+
+def test_fresh_state_over_old_output_is_refused_until_refreshed(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1))
+    sinks = (
+        plans.sink("scan", plans.ORDERS, path="files", uid="files"),
+        plans.sink("scan", plans.ORDERS, path="table", uid="table", connector="delta"),
+    )
+    plan = plans.plan(plans.query((plans.scan(),), "scan", sinks))
+    report = run(plan, tmp_path, session=session)
+    assert [sink.rows_written for sink in report.queries[0].sinks] == [1, 1]
+    shutil.rmtree(tmp_path / ".headrace")
+    plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:02", "y", 2))
+    with pytest.raises(DiagnosticError) as refused:
+        run(plan, tmp_path, session=session)
+    assert [finding.code.name for finding in refused.value.diagnostics] == ["HR405", "HR405"]
+    refreshed = run(plan, tmp_path, session=session, full_refresh=True)
+    assert [sink.rows_written for sink in refreshed.queries[0].sinks] == [2, 2]
+    assert tuples_of(tmp_path / "files", "k", "v") == [("x", 1), ("y", 2)]
+    table = session.read.format("delta").load(str(tmp_path / "table"))
+    assert sorted((row.k, row.v) for row in table.collect()) == [("x", 1), ("y", 2)]
+    assert table.schema["ts"].metadata == {}
+    again = run(plan, tmp_path, session=session)
+    assert again.rows_written == 0
+
+
+def test_console_prints_a_table_an_epoch(session: SparkSession, tmp_path: Path) -> None:
+    said: list[str] = []
+    sink = Sink("out", "x", "console", {}, KV, "at_least_once")
+    console = SINKS["console"](sink, SinkContext(session, "shop", tmp_path, said.append))
+    console.write(0, session.createDataFrame([("a", 1), (None, 20)], "k string, v int").coalesce(1))
+    console.write(1, session.createDataFrame([], "k string, v int"))
+    assert "\n".join(said) == (
+        "-- out, epoch 0\n+----+--+\n|   k| v|\n+----+--+\n|   a| 1|\n|NULL|20|\n+----+--+"
+    )
+    assert console.rows_written == 2
+    assert rows_of(tmp_path) == []
