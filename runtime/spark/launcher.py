@@ -88,6 +88,7 @@ class LaunchSettings:
         log_path: The file that takes the JVM's output; it is appended to.
         conf: Spark's configuration, given to SparkSubmit as --conf.
         extra_jars: Jars for the class path beyond Spark's own.
+        extra_class_path: More of the class path, which may be folders.
         memory: The largest heap, as in -Xmx.
         jvm_options: More options of the JVM, put after the ones that Spark needs.
         timeout: Seconds to wait for the JVM to report its port.
@@ -97,6 +98,7 @@ class LaunchSettings:
     log_path: Path
     conf: Mapping[str, str] = field(default_factory=dict)
     extra_jars: tuple[Path, ...] = ()
+    extra_class_path: tuple[str, ...] = ()
     memory: str = "1g"
     jvm_options: tuple[str, ...] = ()
     timeout: float = 120.0
@@ -129,16 +131,16 @@ def started_by_spark() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def class_path(extra_jars: tuple[Path, ...], environ: Mapping[str, str] | None = None) -> list[str]:
+def class_path(settings: LaunchSettings, environ: Mapping[str, str] | None = None) -> list[str]:
     """Return the class path in order: Spark's jars, the extra ones, then the configuration folders.
 
     The folders go last, unlike in Spark's scripts: a class-data archive knows jars only, and is valid for
     any class path that begins with them. No jar holds the files that users put in those folders.
     """
     environ = os.environ if environ is None else environ
-    jars = [str(jar) for jar in (*spark_jars(), *extra_jars)]
+    jars = [str(jar) for jar in (*spark_jars(), *settings.extra_jars)]
     names = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
-    return jars + [environ[name] for name in names if environ.get(name)]
+    return [*jars, *settings.extra_class_path, *(environ[name] for name in names if environ.get(name))]
 
 
 def java_command(settings: LaunchSettings, log4j: Path) -> list[str]:
@@ -157,7 +159,7 @@ def java_command(settings: LaunchSettings, log4j: Path) -> list[str]:
         f"-Xmx{settings.memory}",
         *settings.jvm_options,
         "-cp",
-        os.pathsep.join(class_path(settings.extra_jars)),
+        os.pathsep.join(class_path(settings)),
         "org.apache.spark.deploy.SparkSubmit",
     ]
     for key, value in settings.conf.items():
