@@ -35,7 +35,10 @@ _CONF = {
 
 @dataclass
 class Execution:
-    """A query of a plan on its checkpoint. `query` has its options resolved."""
+    """A query of a plan on its checkpoint. `query` has its options resolved.
+
+    `held_back` says that it ended because it was to begin no further epoch.
+    """
 
     query: Query
     timezone: str
@@ -47,7 +50,9 @@ class Execution:
     input_rows: int = 0
     late_rows_dropped: int = 0
     state_rows: int | None = None
+    held_back: bool = False
     _running: StreamingQuery | None = None
+    _held: bool = False
     _told: int = -1
     _closed_at: int | None = None
 
@@ -116,10 +121,19 @@ class Execution:
 
     def settle(self) -> None:
         """Looks at how a query that is no longer active has ended."""
-        if self._running is not None and self.error is None:
+        if self._running is not None and self.error is None and not self.held_back:
             error = self._running.exception()
             if error is not None:
                 self._fail(error)
+
+    def hold(self) -> None:
+        """Lets the epoch in flight be finished and no other begin."""
+        self._held = True
+
+    @property
+    def busy(self) -> bool:
+        """Whether an epoch is in flight in a query that runs."""
+        return self.active and self.checkpoint.in_flight
 
     def stop(self) -> None:
         """Ends the query; an epoch in flight stays so, and the next run finishes it."""
@@ -142,6 +156,10 @@ class Execution:
         self.error = self.error or error
 
     def _epoch(self, batch: DataFrame, epoch: int) -> None:
+        if self._held:
+            # Spark began it before it could be stopped; no sink has seen anything of it.
+            self.held_back = True
+            raise _Held
         try:
             self._write(batch, epoch)
         except BaseException as error:
@@ -164,6 +182,10 @@ class Execution:
         finally:
             if self._persist:
                 batch.unpersist()
+
+
+class _Held(Exception):
+    """Ends a query that is to begin no further epoch."""
 
 
 def _closed(query: str) -> Diagnostic:

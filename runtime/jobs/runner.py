@@ -31,7 +31,7 @@ _POLL_SECONDS = 0.05
 _PENDING_ONLY = {"once": True}
 
 
-def run(
+def run(  # noqa: PLR0913  # each is a choice of its own, and all but three have a default
     plan: JobPlan,
     project_dir: Path,
     *,
@@ -41,6 +41,7 @@ def run(
     select: Collection[str] | None = None,
     events: Callable[[Event], None] = lambda _: None,
     stop: threading.Event | None = None,
+    abandon: threading.Event | None = None,
     say: Callable[[str], None] = print,
     environment: Environment | None = None,
 ) -> RunReport:
@@ -54,7 +55,8 @@ def run(
         full_refresh: forget the state of the queries and empty their sinks first.
         select: uids of the queries to run, all by default.
         events: told what happens, from this thread.
-        stop: set it to end the run cleanly.
+        stop: set it to end the run cleanly: epochs in flight are finished, no other begins.
+        abandon: set it to stop waiting for epochs in flight; the next run finishes them.
         say: prints for console sinks.
         environment: resolves `${env:NAME}`; the process's own by default.
 
@@ -71,7 +73,8 @@ def run(
         preparation.check(job, queries, full_refresh)
         if full_refresh:
             preparation.refresh(job, queries)
-        supervisor = _Supervisor(job, events, stop or threading.Event(), on_end or plan.settings.on_end)
+        stops = (stop or threading.Event(), abandon or threading.Event())
+        supervisor = _Supervisor(job, events, stops, on_end or plan.settings.on_end)
         return supervisor.run(queries)
 
 
@@ -95,10 +98,16 @@ class _Task:
 class _Supervisor:
     """Starts queries, watches them, and ends the others when one fails."""
 
-    def __init__(self, job: Job, events: Callable[[Event], None], stop: threading.Event, on_end: str) -> None:
+    def __init__(
+        self,
+        job: Job,
+        events: Callable[[Event], None],
+        stops: tuple[threading.Event, threading.Event],
+        on_end: str,
+    ) -> None:
         self._job = job
         self._events = events
-        self._stop = stop
+        self._stop, self._abandon = stops
         self._on_end = on_end
 
     def run(self, queries: tuple[Query, ...]) -> RunReport:
@@ -169,7 +178,7 @@ class _Supervisor:
         execution.start(trigger)
 
     def _step(self, task: _Task) -> None:
-        if task.ended:
+        if task.ended or not task.done:
             return
         active = task.current.active
         self._tell(task.current)
@@ -217,19 +226,34 @@ class _Supervisor:
 
     def _end(self, tasks: list[_Task]) -> None:
         """Stops what still runs, and looks once more at each: a second query may have failed too."""
+        if self._stop.is_set():
+            self._wait_for_epochs(tasks)
         for task in tasks:
             if task.ended:
                 continue
-            running = task.current.active
-            if not running:
-                self._settle(task)
-            else:
+            if not task.done:
+                # The run was stopped before this query was started.
+                task.stopped = True
+            elif task.current.active:
                 task.current.stop()
                 self._tell(task.current)
                 task.stopped = True
+            else:
+                self._settle(task)
+                task.stopped = task.current.held_back
             task.ended = True
-            if task.failure is None:
+            if task.failure is None and task.done:
                 self._events(QueryEnded(task.query.uid, stopped=task.stopped, closed=False))
+
+    def _wait_for_epochs(self, tasks: list[_Task]) -> None:
+        """Waits until no epoch is in flight, or nobody wants to wait."""
+        running = [task.current for task in tasks if not task.ended and task.done]
+        for execution in running:
+            execution.hold()
+        while any(execution.busy for execution in running) and not self._abandon.is_set():
+            for execution in running:
+                self._tell(execution)
+            time.sleep(_POLL_SECONDS)
 
     def _report(self, task: _Task) -> QueryReport:
         executions = task.done or [task.main]
