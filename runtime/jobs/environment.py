@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from compiler.diagnostics.codes import MISSING_ENVIRONMENT
-from compiler.diagnostics.diagnostic import Diagnostic
-from compiler.jobplan.model import Options, Query, Scan
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import Options, OptionValue, Query, Scan
 
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -27,19 +27,18 @@ class Environment:
 
     def missing(self, query: Query) -> list[Diagnostic]:
         """A finding for each variable that the query needs and that is not set."""
-        found: list[Diagnostic] = []
-        for place, options in _places(query):
-            for key, value in options.items():
-                for name in _REFERENCE.findall(str(value)):
-                    if name not in self.variables:
-                        found.append(
-                            Diagnostic(
-                                MISSING_ENVIRONMENT,
-                                f"environment variable {name} is not set; option '{key}' of {place} needs it",
-                                fix=f"set {name} for the process that runs the pipeline",
-                            )
-                        )
-        return found
+        return [found for place, options in _places(query) for found in self._unset(place, options)]
+
+    def spark_conf(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """Spark's configuration of a target, resolved.
+
+        Raises:
+            DiagnosticError: a variable that it needs is not set.
+        """
+        found = self._unset("the target's spark", conf)
+        if found:
+            raise DiagnosticError(*found)
+        return {key: self._text(value) for key, value in conf.items()}
 
     def resolve(self, query: Query) -> Query:
         """The query with its options resolved. It is never written anywhere."""
@@ -59,6 +58,18 @@ class Environment:
             if len(value) >= 4:
                 text = text.replace(value, f"${{env:{name}}}")
         return text
+
+    def _unset(self, place: str, options: Mapping[str, OptionValue]) -> list[Diagnostic]:
+        return [
+            Diagnostic(
+                MISSING_ENVIRONMENT,
+                f"environment variable {name} is not set; option '{key}' of {place} needs it",
+                fix=f"set {name} for the process that runs the pipeline",
+            )
+            for key, value in options.items()
+            for name in _REFERENCE.findall(str(value))
+            if name not in self.variables
+        ]
 
     def _options(self, options: Options) -> Options:
         return {k: self._text(v) if isinstance(v, str) else v for k, v in options.items()}
