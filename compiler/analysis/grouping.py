@@ -93,8 +93,8 @@ def _keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[Selec
         return []
     for word in ("grouping_sets", "rollup", "cube"):
         if clause.args.get(word):
-            name = word.upper().replace("_", " ")
-            raise binder.error(codes.NOT_YET_STREAMING, f"{name} is not supported yet", tree)
+            clause_name = word.upper().replace("_", " ")
+            raise binder.error(codes.NOT_YET_STREAMING, f"{clause_name} is not supported yet", tree)
     if clause.args.get("all"):
         found: list[tuple[str | None, Expr]] = [(i.name, i.expr) for i in items if not is_aggregate(i.expr)]
     else:

@@ -127,40 +127,72 @@ def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
     """
     roots = [sink.node for sink in sinks]
     stream = [node for node in walk(*roots) if node.is_stream]
-    dominators: dict[int, frozenset[int]] = {}
-    for node in stream:
-        above = [dominators[id(child)] for child in node.inputs if child.is_stream]
-        common = frozenset.intersection(*above) if above else frozenset()
-        dominators[id(node)] = common | {id(node)}
-    shared = frozenset.intersection(*(dominators[id(root)] for root in roots))
-    candidates = [node for node in stream if id(node) in shared and not _stateful_behind(node, roots)]
-    if not candidates:
+    consumers = _consumers(stream, roots)
+    dominators = _Dominators(stream)
+    behind = _stateful_behind(stream)
+    lowest = dominators.common([id(root) for root in roots])
+    parting = next((node for node in stream if consumers[id(node)] > 1 and not behind[id(node)]), None)
+    if lowest is not None and parting is not None:
+        lowest = dominators.common([lowest, id(parting)]) or lowest
+    if lowest is not None and behind[lowest]:
         return None
-    parting = _first_parting(stream, roots)
-    if parting is not None:
-        earlier = [node for node in candidates if id(node) in dominators[id(parting)]]
-        if earlier:
-            return earlier[-1]
-    return candidates[-1]
+    return dominators.node(lowest)
 
 
-def _first_parting(stream: Sequence[Node], roots: Sequence[Node]) -> Node | None:
-    """The first operator in the order of the stream that more than one other (or sink) takes rows from."""
-    consumers: dict[int, int] = {}
+def _consumers(stream: Sequence[Node], roots: Sequence[Node]) -> dict[int, int]:
+    """How many operators and sinks take rows from each operator."""
+    counts = {id(node): 0 for node in stream}
     for node in stream:
         for child in node.inputs:
-            consumers[id(child)] = consumers.get(id(child), 0) + 1
+            if id(child) in counts:
+                counts[id(child)] += 1
     for root in roots:
-        consumers[id(root)] = consumers.get(id(root), 0) + 1
-    return next((node for node in stream if consumers.get(id(node), 0) > 1), None)
+        counts[id(root)] += 1
+    return counts
 
 
-def _stateful_behind(trunk: Node, roots: Sequence[Node]) -> bool:
-    """Whether a stateful operator reads, directly or not, what the trunk gives."""
-    behind = {id(trunk)}
-    for node in walk(*roots):
-        if any(id(child) in behind for child in node.inputs):
-            behind.add(id(node))
-            if node.is_stateful:
-                return True
-    return False
+def _stateful_behind(stream: Sequence[Node]) -> dict[int, bool]:
+    """For each operator whether a stateful one reads, directly or not, what it gives."""
+    behind = {id(node): False for node in stream}
+    for node in reversed(stream):
+        for child in node.inputs:
+            if id(child) in behind and (node.is_stateful or behind[id(node)]):
+                behind[id(child)] = True
+    return behind
+
+
+class _Dominators:
+    """The dominator tree of a stream, inputs towards the root.
+
+    An operator dominates another if all rows of the other have passed it. Built in one sweep, since the
+    operators come inputs first: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm",
+    2001, where one pass is enough for a graph without cycles.
+    """
+
+    def __init__(self, stream: Sequence[Node]) -> None:
+        self._nodes = {id(node): node for node in stream}
+        self._above: dict[int, int | None] = {}
+        self._depth: dict[int, int] = {}
+        for node in stream:
+            inputs = [id(child) for child in node.inputs if id(child) in self._nodes]
+            above = self.common(inputs) if inputs else None
+            self._above[id(node)] = above
+            self._depth[id(node)] = 0 if above is None else self._depth[above] + 1
+
+    def node(self, key: int | None) -> Node | None:
+        """The operator of a key."""
+        return None if key is None else self._nodes[key]
+
+    def common(self, keys: Sequence[int]) -> int | None:
+        """The lowest operator that dominates all of them, or None."""
+        found: int | None = keys[0]
+        for key in keys[1:]:
+            other: int | None = key
+            while found != other:
+                if found is None or other is None:
+                    return None
+                if self._depth[found] >= self._depth[other]:
+                    found = self._above[found]
+                else:
+                    other = self._above[other]
+        return found

@@ -21,7 +21,7 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
     for lowered, candidate in known.items():
         if lowered.translate(_FLAT) == flat:
             return candidate
-    near = get_close_matches(wanted, sorted(known), n=1, cutoff=0.6)
+    near = get_close_matches(wanted, sorted(known), n=1, cutoff=0.66)
     return known[near[0]] if near else None
 
 

@@ -31,6 +31,11 @@ class Node:
 
     uid: str
 
+    def __post_init__(self) -> None:
+        # Now, while the inputs know theirs: a chain of some hundred models is deeper than Python's
+        # recursion limit.
+        _ = self.schema, self.is_stream
+
     @property
     def inputs(self) -> tuple[Node, ...]:
         """Upstream operators."""
@@ -85,7 +90,7 @@ def walk(*roots: Node) -> Iterator[Node]:
     """Every operator once, inputs before consumers."""
     seen: set[int] = set()
     for root in roots:
-        # An explicit stack: a chain of some hundred models is deeper than Python's recursion limit.
+        # A stack of its own, since plans are deeper than Python's recursion limit.
         stack: list[tuple[Node, bool]] = [(root, False)]
         while stack:
             node, done = stack.pop()

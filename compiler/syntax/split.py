@@ -15,7 +15,7 @@ from dataclasses import dataclass
 _TOKEN = re.compile(
     r"""
       (?P<skip> --[^\n]* | /\*[\s\S]*?\*/
-        | '\\'(?=\s*(?:[,;)]|$)) | '(?:[^'\\]++|\\[\s\S]|'')*+' | "(?:[^"\\]++|\\[\s\S]|"")*+" | `(?:[^`]++|``)*+` )
+        | '\\'(?=\s*[,)]) | '(?:[^'\\]++|\\[\s\S]|'')*+' | "(?:[^"\\]++|\\[\s\S]|"")*+" | `(?:[^`]++|``)*+` )
     | (?P<end> ; )
     | (?P<start> ^[ \t]*(?:
           CREATE\s+(?:OR\s+REPLACE|TEMPORARY|SOURCE|MODEL|SINK|TABLE|VIEW|FUNCTION)\b
@@ -61,6 +61,8 @@ def split(text: str) -> list[Piece]:
     while match := _TOKEN.search(text, position):
         position = match.end()
         kind = match.lastgroup
+        if kind == "skip" and _swallows(match.group()):
+            kind = "open"
         if kind == "end":
             cut(match.start())
             start = position
@@ -91,14 +93,18 @@ def _culprit(text: str, start: int, match: re.Match[str]) -> int:
     One missing quote turns strings inside out up to the end of the file. Strings of one line are the rule, so
     the first of the statement that runs over a line's end is the one.
     """
-    mark = match.group("open")
-    if mark != "'":
+    if match.group()[0] != "'":
         return match.start()
     for string in _TOKEN.finditer(text, start, match.start()):
         found = string.group("skip")
         if found and found[0] == "'" and "\n" in found:
             return string.start()
     return match.start()
+
+
+def _swallows(found: str) -> bool:
+    """Whether a string runs over the begin of another statement: then a quote is missing before it."""
+    return found[0] == "'" and "\n" in found and _STATEMENT.search(found) is not None
 
 
 def _next_start(text: str, position: int) -> int:

@@ -43,6 +43,7 @@ _TOKEN = re.compile(
     r"'(?:[^'\\\n]|\\.|'')*'?|\"[^\"\n]*\"?|`[^`\n]*`?|[^\W\d][\w.]*|\d[\w.]*|<=|>=|<>|!=|==|\|\||::|=>|->|[^\s]"
 )
 _INK = re.compile(r"(?:\s|--[^\n]*+|/\*[\s\S]*?\*/)++|'(?:[^']|'')*+'|[\s\S]")
+_STRINGS = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|'(?:[^'\\]++|\\[\s\S]|'')*+'|\"[^\"]*\"|`[^`]*`")
 _AFTER_LIST = re.compile(r"CREATE|INSERT|SELECT|WITH|PARTITIONED|EXECUTE", re.IGNORECASE)
 _WITH_BEFORE = re.compile(r"\bWITH\s*\Z", re.IGNORECASE)
 _WITH_DONE = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
@@ -107,6 +108,11 @@ class _Explainer:
         return last
 
     def diagnostic(self) -> tuple[Diagnostic, Repair | None]:
+        if (opened := self._long_string()) is not None:
+            end = self.text.index("\n", opened)
+            span = self.statement.span(opened, len(self.text[:end].rstrip()))
+            text = "the string is not closed"
+            return Diagnostic(SQL_SYNTAX, text, span, fix="close it with `'`", label="it starts here"), None
         if not self.token:
             return self._at_end(), None
         advice = self._advice()
@@ -119,6 +125,15 @@ class _Explainer:
             related=self._related(),
         )
         return found, advice.repair
+
+    def _long_string(self) -> int | None:
+        """Where the string before the mistake begins, if it runs over a line's end: its quote is missing."""
+        for match in _STRINGS.finditer(self.text):
+            if match.end() == self.before_end and match.group()[0] == "'" and "\n" in match.group():
+                return match.start()
+            if match.end() > self.before_end:
+                break
+        return None
 
     def _shown(self) -> str:
         token = self.token if len(self.token) <= 40 else self.token[:37] + "…"

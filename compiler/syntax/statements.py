@@ -54,6 +54,10 @@ _FOREIGN: Final = {
     "CACHE": "delete the statement",
 }
 
+_FOREIGN_CREATE = re.compile(
+    r"CREATE\s+(?:OR\s+REPLACE\s+)?(CATALOG|DATABASE|SCHEMA|CONNECTION|MATERIALIZED|EXTERNAL|INDEX)\b",
+    re.IGNORECASE,
+)
 # How many mistakes of one statement are put right to find the others.
 _REPAIRS: Final = 10
 
@@ -245,6 +249,15 @@ class _StatementReader:
             self.scope.broken.add(match.group(1).strip('`"').lower())
 
     def _parsed(self, piece: Piece) -> None:
+        if match := _FOREIGN_CREATE.match(self.whole.text, piece.start, piece.end):
+            what = match.group(1).upper()
+            self.scope.error(
+                UNSUPPORTED_SYNTAX,
+                f"CREATE {what} is no statement of a project",
+                self._span(match.start(), match.end()),
+                fix="write CREATE VIEW" if what == "MATERIALIZED" else "delete the statement",
+            )
+            return
         parsed = self._parse(piece)
         if parsed is None:
             return
@@ -290,7 +303,7 @@ class _StatementReader:
             kind = getattr(child, "data", None) or child.type
             if kind == "receiver":
                 target = reader.one_part(child, self.scope)
-            elif kind == "names":
+            elif kind == "filled":
                 columns = reader.names(child)
             elif kind == "partition":
                 self.scope.error(

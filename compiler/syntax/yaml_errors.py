@@ -160,6 +160,8 @@ def _report(error: Any, scope: Scope) -> None:
         if words in problem:
             message, fix = plain, advice
             break
+    if "expected node content" in problem and not file.text[offset:].strip():
+        message, fix = "a list or a mapping is not closed", "close it with `]` or `}`"
     related: tuple[Label, ...] = ()
     context = error.context_mark
     if context is not None and error.problem_mark is not None and context.index != offset:

@@ -129,11 +129,8 @@ class _FileReader:
     def _entry(self, node: Any, what: str, keys: tuple[str, ...]) -> tuple[Text, dict[str, Entry]] | None:
         """Name and keys of an entry; None (reported) if it has no usable name."""
         yaml = self.yaml
-        entries = yaml.mapping(node, f"this {what}", keys)
-        if entries is None:
-            return None
-        if "name" not in entries:
-            yaml.missing(node, f"a {what}", "name")
+        entries = yaml.mapping(node, f"this {what}", keys, ("name",))
+        if entries is None or "name" not in entries:
             return None
         name = yaml.text(entries["name"].node, f"the name of a {what}")
         if name is None or not valid_name(name, self.scope):

@@ -28,6 +28,9 @@ from compiler.syntax.variables import fill, fill_sql
 from compiler.syntax.yaml_scalars import scalar_fragment
 
 _NULLS = ("", "~", "null", "Null", "NULL")
+_TAGS = frozenset(
+    f"tag:yaml.org,2002:{t}" for t in ("str", "int", "float", "bool", "null", "timestamp", "merge", "value")
+)
 _KINDS = {"scalar": "a text", "sequence": "a list", "mapping": "a mapping"}
 
 
@@ -78,8 +81,22 @@ class YamlReader:
         if node.id != "scalar" or self.is_null(node):
             self.wrong(node, what, "a text")
             return None
+        if not self._plain(node, what):
+            return None
         fragment = fill(scalar_fragment(self.file, node), self.scope)
         return Text(fragment.text, self.span(node), node.style in ("'", '"'))
+
+    def _plain(self, node: Any, what: str) -> bool:
+        """Whether a scalar is what it says, and not something that a tag makes of it."""
+        if node.tag in _TAGS:
+            return True
+        self.scope.error(
+            WRONG_VALUE,
+            f"{what} has the tag `{node.tag.replace('tag:yaml.org,2002:', '!!')}`",
+            self.span(node),
+            fix="delete the tag",
+        )
+        return False
 
     def expression(self, node: Any, what: str) -> Fragment | None:
         """A scalar that holds SQL."""
@@ -90,6 +107,8 @@ class YamlReader:
                 "an expression",
                 fix="put the expression in quotes" if node.id != "scalar" else None,
             )
+            return None
+        if not self._plain(node, what):
             return None
         return fill_sql(scalar_fragment(self.file, node), self.scope).strip()
 
@@ -175,18 +194,19 @@ class YamlReader:
             self.wrong(node, what, "a mapping", fix=f"write keys such as {one_of(list(allowed)[:4])}")
             return None
         found: dict[str, Entry] = {}
+        meant: set[str | None] = set()
         for entry in self.entries(node, what):
             if entry.key.value in allowed:
                 found[entry.key.value] = entry
             else:
-                self.unknown(entry.key, what, allowed)
+                meant.add(self.unknown(entry.key, what, allowed))
         for key in required:
-            if key not in found:
+            if key not in found and key not in meant:
                 self.missing(node, what, key)
         return found
 
-    def unknown(self, key: Text, what: str, allowed: Collection[str]) -> None:
-        """Reports an unknown key."""
+    def unknown(self, key: Text, what: str, allowed: Collection[str]) -> str | None:
+        """Reports an unknown key, and returns the one that was probably meant."""
         near = suggest(key.value, allowed)
         self.scope.error(
             UNKNOWN_KEY,
@@ -195,6 +215,7 @@ class YamlReader:
             cause=f"known here: {one_of(allowed, 20)}",
             fix=f"did you mean `{near}`?" if near else None,
         )
+        return near
 
     def missing(self, node: Any, what: str, key: str) -> None:
         """Reports a key that must be there."""

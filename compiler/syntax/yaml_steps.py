@@ -127,7 +127,7 @@ class StepReader:
     def _select(self, entry: Entry, span: Span) -> Step | None:
         items = self._named(entry.node, "`select`", lists=True)
         if not items and entry.node.id != "scalar" and not entry.node.value:
-            self.yaml.wrong(entry.node, "`select`", "a list or a mapping of columns")
+            self.scope.error(WRONG_VALUE, "`select` names no column", self.yaml.span(entry.node))
         return SelectStep(items, span) if items else None
 
     def _derive(self, entry: Entry, span: Span) -> Step | None:
@@ -284,5 +284,5 @@ class StepReader:
     def _union(self, entry: Entry, span: Span) -> Step | None:
         names = tuple(self.yaml.relation(t) for t in self.yaml.texts(entry.node, "`union`"))
         if not names and entry.node.id == "sequence" and not entry.node.value:
-            self.yaml.wrong(entry.node, "`union`", "a list of names")
+            self.scope.error(WRONG_VALUE, "`union` names nothing", self.yaml.span(entry.node))
         return UnionStep(names, span) if names else None

@@ -17,10 +17,14 @@ def nondeterministic(plan: LogicalPlan) -> Iterator[Diagnostic]:
     A sink that has seen half of an epoch must see the other half of the same rows when the epoch is
     replayed after a crash.
     """
+    seen: set[int] = set()
     for sink in plan.sinks:
         if sink.delivery != "exactly_once":
             continue
         for node in walk_nodes(sink.node):
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
             calls = (part for expr in node.expressions for part in walk(expr) if isinstance(part, Call))
             for call in calls:
                 if not call.deterministic:

@@ -51,7 +51,7 @@ class Aggregate(OneInput):
         plain = [f for f in marked if f.window is None]
         return next(iter((*ends, *plain, *marked)), None)
 
-    @property
+    @cached_property
     def window(self) -> Window | None:
         """The window whose bounds are among the keys."""
         key = self.event_time_key

@@ -1,0 +1,1 @@
+CREATE SOURCE orders (a INT) WITH (connector = 'kafka');

@@ -1,0 +1,24 @@
+SET 'table.exec.state.tll' = '1 h';
+SET 'execution.checkpointing.interval' = '10 s';
+SET 'execution.runtime-mode' = 'batch';
+CREATE TABLE a (x INT, ts TIMESTAMP(3) METADATA FROM 'timestamp' VIRTUAL) WITH ('connector' = 'datagen');
+CREATE TABLE b WITH ('connector' = 'print') LIKE a (EXCLUDING ALL);
+CREATE TABLE cat.db.c (x INT) WITH ('connector' = 'print');
+CREATE TEMPORARY FUNCTION f AS 'org.example.F' LANGUAGE JAVA USING JAR '/x.jar';
+INSERT INTO b SELECT x FROM a;
+INSERT INTO b SELECT x + 1 FROM a;
+INSERT INTO c SELECT x FROM b;
+INSERT INTO d SELECT x FROM a;
+INSERT OVERWRITE c SELECT x FROM a;
+CREATE CATALOG c WITH ('type' = 'hive');
+USE CATALOG c;
+CREATE VIEW v AS SELECT '${env:SECRET}' FROM a;
+CREATE VIEW V AS SELECT 1;
+CREATE MODEL w (x INT, WATERMARK FOR x AS x) PARTITIONED BY (x) AS SELECT 1;
+CREATE MODEL nothing;
+CREATE SINK unfed WITH (connector = 'print');
+CREATE SOURCE s (a, b INT) WITH (connector = 'kafka', CONNECTOR = 'x') AS SELECT 1;
+END;
+BEGIN STATEMENT SET;
+SELECT 1;
+INSERT INTO a SELECT 1

@@ -1,0 +1,10 @@
+CREATE MODEL m1 AS SELECT prise, custommer, price FROM orders WHERE qyt > 1;
+CREATE MODEL m2 AS SELECT * FROM order;
+CREATE MODEL m3 AS SELECT uper(customer) AS u, address.town AS t FROM orders o WHERE x.id = 1;
+CREATE MODEL m4 AS SELECT id FROM m1;
+CREATE MODEL m5 AS SELECT code FROM clicks JOIN customers ON customer = code JOIN cities ON page = cities.code;
+CREATE MODEL m6 AS SELECT id, price + 1, id FROM orders;
+CREATE MODEL m7 AS SELECT id AS a, qty AS A FROM orders;
+CREATE SINK s WITH (connector = 'filesytem', path = 'x') AS SELECT * FROM m4;
+CREATE SINK s2 WITH (connector = 'filesystem', path = 'x', formt = 'csv') AS SELECT id FROM orders;
+CREATE SINK s3 WITH (connector = 'filesystem', path = 'y', format = 'xml') AS SELECT id FROM orders;
