@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import pathsep
 from pathlib import Path
@@ -142,11 +142,12 @@ def spark_conf(settings: SessionSettings, extra_jars: tuple[Path, ...] = ()) -> 
     return conf
 
 
-def open_session(settings: SessionSettings) -> SparkSession:
+def open_session(settings: SessionSettings, meanwhile: Callable[[], None] = lambda: None) -> SparkSession:
     """Open a session, in a JVM that this starts unless spark-submit has started one.
 
     Args:
         settings: What to open.
+        meanwhile: Called while the JVM starts. What it raises ends the JVM and is passed on.
 
     Returns:
         The session; give it to `close_session` at the end.
@@ -158,9 +159,10 @@ def open_session(settings: SessionSettings) -> SparkSession:
     for name, value in conflicts(settings.conf).items():
         _log.warning("%s=%s has no effect: exactly-once depends on it.", name, value)
     if _driver is None and started_by_spark():
+        meanwhile()
         return _attach(spark_conf(settings))
     launch, key = _plan(settings)
-    _start(launch, key)
+    _start(launch, key, meanwhile)
     return _attach(launch.conf)
 
 
@@ -213,7 +215,7 @@ def _plan(settings: SessionSettings) -> tuple[LaunchSettings, ArchiveKey]:
     return launch, ArchiveKey(java, jars)
 
 
-def _start(launch: LaunchSettings, key: ArchiveKey) -> None:
+def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None]) -> None:
     """Have a JVM running as planned, by keeping the one that there is or starting one."""
     global _driver
     if _driver is not None:
@@ -222,6 +224,7 @@ def _start(launch: LaunchSettings, key: ArchiveKey) -> None:
         if SparkSession._instantiatedSession is not None:
             raise RuntimeError("This process has a Spark session open already; close it first.")
         if _driver.jvm.alive() and _comparable(_driver.launch) == _comparable(launch):
+            meanwhile()
             return
         _end(_driver)
     archive = archive_options(key)
@@ -229,6 +232,7 @@ def _start(launch: LaunchSettings, key: ArchiveKey) -> None:
     try:
         import pyspark.sql  # noqa: F401  (takes most of a second, while the JVM starts)
 
+        meanwhile()
         try:
             jvm.attach()
         except EnvironmentProblem:
