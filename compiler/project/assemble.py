@@ -117,7 +117,7 @@ class _Assembler:
         )
         return config
 
-    # --- Flink's tables ---------------------------------------------------------------------------------------
+    # --- Flink's tables ---------------------------------------------------------------------------------
 
     def _tables(self) -> None:
         tables: dict[str, TableDecl] = {}
@@ -214,7 +214,7 @@ class _Assembler:
                 )
                 return
 
-    # --- properties, names, groups ---------------------------------------------------------------------------
+    # --- properties, names, groups ----------------------------------------------------------------------
 
     def _properties(self) -> None:
         at = {m.name.value.lower(): i for i, m in reversed(list(enumerate(self.models)))}
@@ -303,7 +303,7 @@ class _Assembler:
                     fix=did_you_mean(reference.name, names),
                 )
 
-    # --- reporting --------------------------------------------------------------------------------------------
+    # --- reporting --------------------------------------------------------------------------------------
 
     def _error(
         self,

@@ -49,9 +49,10 @@ _ENV = re.compile(r"\$\{env:([A-Za-z_][\w.-]*)\}")
 
 
 class AnyVariable(dict[str, str]):
-    """Stands for the variables of a headrace.yml that could not be read, so that no file complains of them."""
+    """Stands for the variables of a headrace.yml that could not be read: no file shall complain of them."""
 
     def get(self, key: str, default: Any = None) -> Any:
+        """The name itself, whatever it is."""
         return key
 
 

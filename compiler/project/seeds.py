@@ -7,7 +7,7 @@ import hashlib
 import io
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import date
 from typing import Final
 
 from compiler.diagnostics.codes import MISSING_PATH, SEED_CONTENT
@@ -55,7 +55,7 @@ def _is_timestamp(cell: str) -> bool:
 
 def _real(day: str) -> bool:
     try:
-        datetime.strptime(day, "%Y-%m-%d")
+        date.fromisoformat(day)
     except ValueError:
         return False
     return True

@@ -195,7 +195,7 @@ def _refuse_bare(parts: _Parts, scope: Scope) -> None:
                 f"column `{column.name.value}` has no type",
                 column.name.span,
                 label="expected a type after it",
-                fix=f"write for instance `{column.name.value} STRING`, or `{column.name.value} AS` and an expression",
+                fix=f"write `{column.name.value} STRING`, or `{column.name.value} AS` and an expression",
             )
 
 
@@ -215,13 +215,13 @@ def _model(kind: str, name: Text, parts: _Parts, span: Span, scope: Scope, setti
             fix="write it on the source; windows of windows go on `window_time`",
         )
     if parts.body is None:
-        _no_query(kind, name, parts, span, scope)
+        _no_query(kind, name, span, scope)
         return
     options = unique_options([*settings.of_body(), *parts.options], scope.error)
     scope.models.append(ModelDecl(name, parts.body, options, span, tuple(parts.columns), _comment(parts)))
 
 
-def _no_query(kind: str, name: Text, parts: _Parts, span: Span, scope: Scope) -> None:
+def _no_query(kind: str, name: Text, span: Span, scope: Scope) -> None:
     end = Span(span.file, max(span.start, span.end - 1), span.end)
     scope.error(
         SQL_SYNTAX,

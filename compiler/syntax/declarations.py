@@ -181,8 +181,9 @@ class ModelDecl:
 
 @dataclass(frozen=True, slots=True)
 class SinkDecl:
-    """CREATE SINK … AS query, INSERT INTO a table, or an entry under `sinks:`. Declared columns are a contract.
+    """CREATE SINK … AS query, INSERT INTO a table, or an entry under `sinks:`.
 
+    Declared columns are a contract.
     `insert_columns` are those of `INSERT INTO t (a, b)`: the query's columns fill them by position, and the
     other declared columns are NULL.
     """
@@ -251,8 +252,8 @@ class ProjectConfig:
 class Project:
     """All that was read from disk. `root` is the absolute path of the project's folder.
 
-    `broken` holds, in lower case, the names of what was declared and could not be read. That has been reported;
-    whoever reads such a name is not wrong as well.
+    `broken` holds, in lower case, the names of what was declared and could not be read. That has been
+    reported; whoever reads such a name is not wrong as well.
     """
 
     root: str

@@ -114,7 +114,7 @@ def _constant(node: ast.expr) -> object:
 
 def _config(call: ast.Call, found: str, span: Span, scope: Scope) -> None:
     for keyword in call.keywords:
-        # Where in the call a key stands is looked up in the text; the call as a whole is a good second choice.
+        # Where a key stands is looked up in the text; the call as a whole is a good second choice.
         key = keyword.arg or "**"
         match = re.search(rf"\b{re.escape(key)}\s*=", found)
         place = span

@@ -56,7 +56,7 @@ _STARTS = re.compile(r"(?:CREATE|INSERT|SELECT|WITH|SET|EXECUTE)\b", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What to put for the characters [start, end) of a statement, so that its other mistakes are found too."""
+    """What to put for the characters [start, end) of a statement, to find its other mistakes too."""
 
     start: int
     end: int

@@ -1,8 +1,8 @@
 """Reads the statements of a .sql file: native ones, and Flink's.
 
 A bare query needs no parser. Everything else goes through the generated one (grammars/statements.lark), a
-statement at a time; `statement_errors` says what is wrong where that fails, `ddl` turns a CREATE's tree into a
-declaration.
+statement at a time; `statement_errors` says what is wrong where that fails, `ddl` turns a CREATE's tree into
+a declaration.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ class _StatementReader:
             SQL_SYNTAX,
             f"unknown statement `{word}`",
             self._span(piece.start, piece.start + len(word)),
-            cause="a file holds CREATE SOURCE, MODEL or SINK, Flink's CREATE TABLE or VIEW, INSERT INTO, SET, "
-            "or a SELECT",
+            cause="a file holds CREATE SOURCE, MODEL or SINK, Flink's CREATE TABLE or VIEW, INSERT INTO, "
+            "SET, or a SELECT",
             fix=f"did you mean `{near}`?" if near else None,
         )
 

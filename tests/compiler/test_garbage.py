@@ -22,61 +22,12 @@ SQL = [p.read_text(encoding="utf-8") for p in sorted(DATA.glob("*/*.sql"))]
 YAML = [p.read_text(encoding="utf-8") for p in sorted(DATA.glob("*/*.yml"))]
 CONFIGURATION = (DATA / "bad_projects" / "configuration" / "headrace.yml").read_text(encoding="utf-8")
 
+SIGNS = (
+    "' \" ` ( ) ; , -- /* */ {{ }} {% ${ } [ ] { - &a *a <<: | > ! \\ é = 1 ? # $${ ${x} END; SET null WITH AS"
+    " {{ref(1)}} {{config(a=[1])}}"
+)
 BITS = st.sampled_from(
-    [
-        "'",
-        '"',
-        "`",
-        "(",
-        ")",
-        ";",
-        ",",
-        "--",
-        "/*",
-        "*/",
-        "{{",
-        "}}",
-        "{%",
-        "${",
-        "}",
-        "[",
-        "]",
-        "{",
-        ": ",
-        "\n",
-        "\t",
-    ]
-    + [
-        "- ",
-        "&a ",
-        "*a",
-        "<<: ",
-        "|",
-        ">",
-        "!",
-        "\\",
-        "é",
-        "\x00",
-        "\u2028",
-        "\r\n",
-        " WITH ",
-        " AS ",
-        "null",
-        "=",
-        "1",
-    ]
-    + [
-        "\nCREATE MODEL ",
-        "{{ ref(1) }}",
-        "{{ config(a=[1]) }}",
-        "---\n",
-        "? ",
-        "#",
-        "$${",
-        "${x}",
-        "END;",
-        "SET ",
-    ]
+    [*SIGNS.split(), " ", "\n", "\t", "\r\n", "\x00", "\u2028", ": ", "- ", "\nCREATE MODEL "]
 ) | st.text(max_size=3)
 EDITS = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 15), BITS), max_size=6)
 

@@ -74,8 +74,10 @@ def test_target_and_variables(tmp_path: Path) -> None:
             "defaults: {parallelism: 3, sources: {max_files_per_epoch: 1}, spark: {a.b: 1, c: x}}\n"
             "targets:\n"
             "  dev: {}\n"
-            "  prod: {master: '${env:MASTER}', trigger: 5 seconds, vars: {n: 2, base: /prod}, spark: {c: y}}\n",
-            "s.sql": "CREATE SOURCE s (x INT) WITH (path = '${path}', key = '${secret}', n = ${n}, m = ${m});",
+            "  prod: {master: '${env:MASTER}', trigger: 5 seconds, vars: {n: 2, base: /prod},\n"
+            "         spark: {c: y}}\n",
+            "s.sql": "CREATE SOURCE s (x INT)\n"
+            "WITH (path = '${path}', key = '${secret}', n = ${n}, m = ${m});",
         },
     )
     project = load(tmp_path, target="prod", variables={"m": True}, environment={"MASTER": "yarn"})
@@ -126,11 +128,16 @@ def test_files_that_are_not_read(tmp_path: Path) -> None:
 
 
 def test_script(tmp_path: Path) -> None:
-    script = "SET 'table.local-time-zone' = 'Asia/Tokyo';\nCREATE TABLE a (x INT) WITH ('path' = '${p}');\nSELECT * FROM a"
+    script = (
+        "SET 'table.local-time-zone' = 'Asia/Tokyo';\n"
+        "CREATE TABLE a (x INT) WITH ('path' = '${p}');\n"
+        "SELECT * FROM a"
+    )
     write(tmp_path, {"one.sql": script})
     reporter = Reporter()
     project = load_script(tmp_path / "one.sql", variables={"p": "/x"}, reporter=reporter)
-    assert project is not None and not reporter.all()
+    assert project is not None
+    assert not reporter.all()
     assert (project.config.name, project.config.timezone, project.root) == (
         "one",
         "Asia/Tokyo",
@@ -160,7 +167,8 @@ def test_dbt_calls(tmp_path: Path) -> None:
         tmp_path,
         {
             "headrace.yml": "name: x\nvars: {n: 3}\n",
-            "s.yml": "sources: [{name: shop, tables: [{name: orders, columns: {a: INT}, with: {connector: kafka}}]}]\n"
+            "s.yml": "sources:\n"
+            "  - {name: shop, tables: [{name: orders, columns: {a: INT}, with: {connector: kafka}}]}\n"
             "models: [{name: m, description: text, tags: [b], columns: {a: }}]\n",
             "m.sql": "{{ config(state_ttl='1 d', tags=['a']) }}\n{# note #}"
             "SELECT {{ var('n') }} FROM {{ source('shop', 'orders') }} JOIN {{ ref('my-seed') }}\n",
@@ -182,7 +190,8 @@ def test_seeds(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
         tmp_path,
         {
             "headrace.yml": "name: x",
-            "seeds/a.csv": 'i,code,d,b,day,at,text,none,late\n1,007,1.5,true,2020-02-29,2020-01-01 10:00:00,"a\nb",,x\n'
+            "seeds/a.csv": "i,code,d,b,day,at,text,none,late\n"
+            '1,007,1.5,true,2020-02-29,2020-01-01 10:00:00,"a\nb",,x\n'
             "\n-2,1,2,FALSE,,2020-01-01T10:00,,,\n",
             "seeds/sub/b.csv": "x\n9223372036854775808\n",
             "seeds/types.yml": "seeds: [{name: a, columns: {i: INT, b: }}]",

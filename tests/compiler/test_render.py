@@ -113,4 +113,5 @@ def test_any_place_renders(text: str, start: int, length: int) -> None:
     file = SourceFile("x", text)
     start = min(start, len(text))
     text_out = render(finding(Span(file, start, min(len(text), start + length)), label="here"))
-    assert "^" in text_out and "here" in text_out
+    assert "^" in text_out
+    assert "here" in text_out
