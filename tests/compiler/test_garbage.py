@@ -23,7 +23,7 @@ YAML = [p.read_text(encoding="utf-8") for p in sorted(DATA.glob("*/*.yml"))]
 CONFIGURATION = (DATA / "bad_projects" / "configuration" / "headrace.yml").read_text(encoding="utf-8")
 
 SIGNS = (
-    "' \" ` ( ) ; , -- /* */ {{ }} {% ${ } [ ] { - &a *a <<: | > ! \\ é = 1 ? # $${ ${x} END; SET null WITH AS"
+    "' \" ` ( ) ; , -- /* */ {{ }} {% ${ } [ ] { - &a *a <<: | > ! \\ é = 1 ? # $${ ${x} END; SET WITH AS"
     " {{ref(1)}} {{config(a=[1])}}"
 )
 BITS = st.sampled_from(
