@@ -82,7 +82,9 @@ def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selectio
     words = list(_WORD.finditer(text))
     if not words:
         if texts:
-            reporter.add(Diagnostic(NOTHING_SELECTED, "`--select` is empty", fix="name something, or leave it out"))
+            reporter.add(
+                Diagnostic(NOTHING_SELECTED, "`--select` is empty", fix="name something, or leave it out")
+            )
         names = frozenset(graph.kinds)
         return Selection(names, frozenset(n for n in names if graph.kinds[n] == "sink"))
     file = SourceFile("--select", text)

@@ -1,0 +1,5 @@
+"""`python -m runtime.cli` is `headrace`."""
+
+from runtime.cli import main
+
+main()

@@ -1,0 +1,70 @@
+"""`headrace compile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runtime.cli.options import Common, common_options, script_argument
+
+
+@click.command("compile", short_help="Check the project and write its job plan to target/.")
+@script_argument
+@common_options(select=True)
+def command(common: Common, script: Path | None) -> None:
+    """Check the project, or one script, and write its job plan.
+
+    The plan of a project goes to target/job_plan.json and is always the whole one; --select narrows the
+    summary. No Java and no Spark are needed. Ends with exit code 2 if there are errors; warnings do not
+    stop anything.
+    """
+    from compiler.diagnostics.diagnostic import DiagnosticError
+    from compiler.jobplan.codec import to_json
+    from runtime.cli import loading, target
+    from runtime.cli.output import counted
+
+    pipeline = loading.load(common, script)
+    plan, output = pipeline.plan, common.output
+    assert plan is not None
+    chosen = loading.selected(common, pipeline).queries
+    name = target.PLAN if not pipeline.script else f"{plan.project}.{target.PLAN}"
+    try:
+        file = target.write(pipeline.target_dir, name, to_json(plan))
+    except DiagnosticError as error:
+        raise loading.refused_with(common, error) from error
+    queries = [q for q in plan.queries if chosen is None or q.uid in chosen]
+    sinks = [sink for query in queries for sink in query.sinks if not sink.removed]
+    warnings = sum(not d.is_error for d in pipeline.diagnostics)
+    told = [counted(len(queries), "query", "queries"), counted(len(sinks), "sink")]
+    if warnings:
+        told.append(counted(warnings, "warning"))
+    shown = _relative(file)
+    output.text(
+        f"{output.paint('good', 'compiled')} {plan.project} for target {plan.target}: {', '.join(told)}"
+    )
+    for query in queries:
+        stateful = f", {counted(len(query.state), 'stateful operator')}" if query.state else ""
+        output.text(f"  query {query.uid}{stateful}: {query.reason}")
+        for sink in query.sinks:
+            if not sink.removed:
+                where = sink.options.get("path") or sink.options.get("topic") or ""
+                output.text(f"    {sink.uid} -> {sink.connector} {where}".rstrip())
+    output.text(f"job plan: {shown}")
+    output.event(
+        "compiled",
+        project=plan.project,
+        target=plan.target,
+        queries=[query.uid for query in queries],
+        sinks=[sink.uid for sink in sinks],
+        warnings=warnings,
+        job_plan=str(file),
+    )
+
+
+def _relative(file: Path) -> str:
+    """The path as it is shortest to read from here."""
+    try:
+        return str(file.relative_to(Path.cwd()))
+    except ValueError:
+        return str(file)

@@ -1,0 +1,47 @@
+"""`headrace explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runtime.cli.options import Common, common_options, script_argument
+
+
+@click.command("explain", short_help="Show how the project becomes chains, queries and state.")
+@script_argument
+@click.option(
+    "--format",
+    "--output",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Text for people, or the job plan as JSON.",
+)
+@common_options(select=True)
+def command(common: Common, script: Path | None, format_: str) -> None:
+    """Show what each query reads, keeps and writes, and why its sinks share it.
+
+    Operators that run together stand in one list; what is set further in comes over an exchange. Nothing
+    is started and nothing is written.
+    """
+    from dataclasses import replace
+
+    from runtime.cli import loading
+
+    pipeline = loading.load(common, script)
+    plan = pipeline.plan
+    assert plan is not None
+    chosen = loading.selected(common, pipeline).queries
+    if chosen is not None:
+        plan = replace(plan, queries=tuple(query for query in plan.queries if query.uid in chosen))
+    if format_ == "json":
+        from compiler.jobplan.codec import to_json
+
+        click.echo(to_json(plan), nl=False)
+        return
+    from compiler.explain.tree import explain_text
+
+    click.echo(explain_text(plan), nl=False)

@@ -1,0 +1,118 @@
+"""What each command does first: find the project, read `--vars`, load, compile, tell what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from compiler.diagnostics.codes import NO_PROJECT, WRONG_VALUE
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.source import SourceFile, whole_file
+from compiler.project.files import PROJECT_FILE
+from compiler.project.load import find_root
+from runtime.cli.logs import use_folder
+from runtime.cli.options import Common
+from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path
+
+FAILED = 1
+WRONG = 2
+
+
+class Refused(click.exceptions.Exit):
+    """Ends a command: the project or the environment is wrong, and that has been told."""
+
+    def __init__(self) -> None:
+        super().__init__(WRONG)
+
+
+def refuse(common: Common, *found: Diagnostic) -> Refused:
+    """Tells findings, and gives what to raise."""
+    common.output.diagnostics(found)
+    return Refused()
+
+
+def project_path(common: Common, script: Path | None) -> Path:
+    """The project's folder, or the script.
+
+    Raises:
+        Refused: there is none.
+    """
+    if script is not None:
+        if script.suffix.lower() == ".sql":
+            return script
+        what = "it is a folder" if script.is_dir() else "a script ends in .sql"
+        fix = f"run with --project-dir {script}" if script.is_dir() else None
+        raise refuse(common, Diagnostic(WRONG_VALUE, f"`{script}` is no script", cause=what, fix=fix))
+    if common.project_dir is not None:
+        return common.project_dir
+    root = find_root(Path.cwd())
+    if root is None:
+        cause = f"neither `{Path.cwd()}` nor a folder above it holds a {PROJECT_FILE}"
+        fix = "`headrace init` makes a project; `--project-dir PATH` names one"
+        raise refuse(common, Diagnostic(NO_PROJECT, "no project here", cause=cause, fix=fix))
+    return root
+
+
+def given_variables(common: Common, reporter: Reporter) -> dict[str, object]:
+    """The variables of `--vars`; what is wrong with them is reported with its place in the text."""
+    if common.variables is None:
+        return {}
+    from compiler.syntax.parsed import Scope
+    from compiler.syntax.yaml_nodes import YamlReader
+
+    scope = Scope(SourceFile("--vars", common.variables), {}, reporter)
+    yaml = YamlReader(scope)
+    root = yaml.compose() if common.variables.strip() else None
+    if root is None:
+        if not reporter.has_errors:
+            place = whole_file(scope.file) if common.variables else None
+            reporter.add(Diagnostic(WRONG_VALUE, "--vars is empty", place, fix="write '{name: value}'"))
+        return {}
+    if root.id != "mapping":
+        yaml.wrong(root, "--vars", "a mapping", fix="write '{name: value}', with a space after the colon")
+        return {}
+    found: dict[str, object] = {}
+    for entry in yaml.entries(root, "--vars"):
+        if entry.node.id != "scalar" or yaml.is_null(entry.node):
+            yaml.wrong(entry.node, f"variable `{entry.key.value}`", "a text, a number or a boolean")
+        else:
+            # The text as it was written: 007 and 1e3 must come out as they went in.
+            found[entry.key.value] = entry.node.value
+    return found
+
+
+def load(common: Common, script: Path | None = None) -> Pipeline:
+    """Loads and compiles what the options name, and tells what it found.
+
+    Raises:
+        Refused: it has errors.
+    """
+    path = project_path(common, script)
+    reporter = Reporter()
+    variables = given_variables(common, reporter)
+    root = find_root(path.absolute().parent) or path.absolute().parent if path.suffix == ".sql" else path
+    if root.is_dir():
+        use_folder(root.absolute() / "target" / "logs")
+    pipeline = compile_path(path, target=common.target, variables=variables, reporter=reporter)
+    common.output.diagnostics(pipeline.diagnostics)
+    if pipeline.has_errors or pipeline.plan is None:
+        raise Refused
+    return pipeline
+
+
+def selected(common: Common, pipeline: Pipeline) -> Chosen:
+    """What `--select` chooses.
+
+    Raises:
+        Refused: a part of it matches nothing, or no sink takes any of it.
+    """
+    try:
+        return choose(pipeline, common.select)
+    except DiagnosticError as error:
+        raise refused_with(common, error) from error
+
+
+def refused_with(common: Common, error: DiagnosticError) -> Refused:
+    """Tells what an error carries, and gives what to raise."""
+    return refuse(common, *error.diagnostics)

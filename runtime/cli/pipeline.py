@@ -1,0 +1,194 @@
+"""From a path to a compiled plan, and from a plan to its run: what commands and `import headrace` share.
+
+Nothing here prints.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler.compile import Compiled, compile_project
+from compiler.diagnostics.codes import NOT_WRITABLE, NOTHING_SELECTED, STATE_OF_OTHER_PROJECT
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.jobplan.model import JobPlan, Manifest
+from compiler.project.load import load_project, load_script
+from compiler.syntax.declarations import Project
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A project, or a script, that was read and compiled.
+
+    Args:
+        project: None if there is none, or if it was too broken to go on.
+        compiled: None with it.
+        diagnostics: all findings.
+        script: whether it is one .sql file.
+    """
+
+    project: Project | None
+    compiled: Compiled | None
+    diagnostics: tuple[Diagnostic, ...]
+    script: bool
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether nothing may run."""
+        return any(d.is_error for d in self.diagnostics)
+
+    @property
+    def plan(self) -> JobPlan | None:
+        """The job plan, None if there were errors."""
+        return self.compiled.plan if self.compiled is not None and not self.has_errors else None
+
+    @property
+    def project_dir(self) -> Path:
+        """What relative paths are relative to."""
+        assert self.project is not None
+        return Path(self.project.root)
+
+    @property
+    def target_dir(self) -> Path:
+        """Where what the commands produce goes."""
+        return self.project_dir / "target"
+
+
+def read(
+    path: Path,
+    *,
+    target: str | None = None,
+    variables: Mapping[str, object] | None = None,
+    reporter: Reporter,
+) -> Project | None:
+    """Loads a project's folder, or a script."""
+    if path.suffix.lower() != ".sql":
+        return load_project(path, target=target, variables=variables, reporter=reporter)
+    project = load_script(path, target=target, variables=variables, reporter=reporter)
+    if project is None:
+        return None
+    # A state root belongs to one project, and a folder may hold many scripts, or a project besides.
+    state = f"{project.config.target.state.rstrip('/')}/scripts/{project.config.name}"
+    return replace(
+        project, config=replace(project.config, target=replace(project.config.target, state=state))
+    )
+
+
+def compile_path(
+    path: Path,
+    *,
+    target: str | None = None,
+    variables: Mapping[str, object] | None = None,
+    reporter: Reporter | None = None,
+    without: Collection[str] = (),
+) -> Pipeline:
+    """Loads and compiles a project's folder, or a script, with what its state root remembers."""
+    reporter = reporter or Reporter()
+    with _no_garbage_collection():
+        project = read(path, target=target, variables=variables, reporter=reporter)
+        compiled = None
+        if project is not None:
+            compiled = compile_project(project, reporter, memory(project, reporter), without)
+    return Pipeline(project, compiled, reporter.all(), path.suffix.lower() == ".sql")
+
+
+def memory(project: Project, reporter: Reporter) -> Manifest | None:
+    """The manifest of the project's state root, None if nothing has run there."""
+    root = state_root(project)
+    if not (root / "manifest.json").exists():
+        return None
+    # Only here: it reads with pydantic, which would double the time of a first compile.
+    from runtime.state.root import read_manifest
+
+    try:
+        manifest = read_manifest(root)
+    except DiagnosticError as error:
+        reporter.add(*error.diagnostics)
+        return None
+    if manifest is not None and manifest.project != project.config.name:
+        reporter.add(
+            Diagnostic(
+                STATE_OF_OTHER_PROJECT,
+                f"state root {root} belongs to project {manifest.project}, not {project.config.name}",
+                project.config.target.span or project.config.span,
+                fix="set 'state' of the target to a folder of its own",
+            )
+        )
+        return None
+    return manifest
+
+
+def state_root(project: Project) -> Path:
+    """Where the state of the project's target lies."""
+    return (Path(project.root) / project.config.target.state).absolute()
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The queries of a selection.
+
+    Args:
+        queries: uids of what to run, None for all.
+        along: sinks that were not selected and run all the same, as they share a query with one that was.
+    """
+
+    queries: frozenset[str] | None
+    along: tuple[str, ...] = ()
+
+
+def choose(pipeline: Pipeline, texts: Collection[str]) -> Chosen:
+    """The queries that the values of `--select` choose: whole ones, for a query has one state.
+
+    Raises:
+        DiagnosticError: a part of it matches nothing, or no sink takes any of it.
+    """
+    if not texts:
+        return Chosen(None)
+    from compiler.project.selection import graph_of, select
+
+    assert pipeline.compiled is not None
+    assert pipeline.plan is not None
+    reporter = Reporter()
+    chosen = select(graph_of(pipeline.compiled.logical), texts, reporter)
+    if reporter.has_errors:
+        raise DiagnosticError(*reporter.all())
+    queries = [q for q in pipeline.plan.queries if any(sink.uid in chosen.sinks for sink in q.sinks)]
+    if not queries:
+        names = ", ".join(f"`{name}`" for name in sorted(chosen.names)[:5])
+        raise DiagnosticError(
+            Diagnostic(
+                NOTHING_SELECTED,
+                f"no sink takes rows of {names}",
+                cause="queries run for their sinks",
+                fix="add a sink that reads it, or select a sink",
+            )
+        )
+    along = [s.uid for q in queries for s in q.sinks if not s.removed and s.uid not in chosen.sinks]
+    return Chosen(frozenset(query.uid for query in queries), tuple(along))
+
+
+def not_writable(path: Path, error: OSError) -> DiagnosticError:
+    """The refusal that a failed write turns into."""
+    return DiagnosticError(
+        Diagnostic(
+            NOT_WRITABLE,
+            f"`{path}` cannot be written",
+            cause=error.strerror or type(error).__name__,
+            fix="correct the permissions, or remove what is in the way",
+        )
+    )
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """A compile makes trees, not garbage: looking for cycles in them is a tenth of its time or more."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
