@@ -66,5 +66,6 @@ def compile_project(
         return Compiled(logical, None, (), None, reporter.all())
     optimized = optimize(logical, without)
     groups = group_sinks(optimized.sinks, manifest, reporter)
-    plan = None if reporter.has_errors else lower_project(project.config, groups)
+    failed = any(d.is_error for d in reporter.all())
+    plan = None if failed else lower_project(project.config, groups)
     return Compiled(logical, optimized, groups, plan, reporter.all())

@@ -7,6 +7,8 @@ from typing import Literal
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
+from compiler.analysis.contracts import by_name, by_position
+from compiler.analysis.model_options import check_options
 from compiler.analysis.order import in_order
 from compiler.analysis.select import QueryBinder, references
 from compiler.analysis.sinks import bind_sink
@@ -61,7 +63,9 @@ class _ProjectBinder:
         self._relations: list[BoundRelation] = []
         declared = [d.name for d in project.sources] + [d.name for d in project.models]
         declared += [d.name for d in project.seeds]
-        self._catalog = Catalog(frozenset(name.value.lower() for name in declared))
+        known = {name.value.lower() for name in declared} | project.broken
+        sinks = frozenset(sink.name.value.lower() for sink in project.sinks)
+        self._catalog = Catalog(frozenset(known), sinks=sinks)
 
     def bind(self) -> LogicalPlan:
         for seed in self._project.seeds:
@@ -114,13 +118,22 @@ class _ProjectBinder:
         name = model.declaration.name
         builder = Builder(name.value, self._places)
         try:
+            check_options(model.declaration.options, self._reporter)
             node = self._bind_body(model, builder)
+            node = self._contract(model.declaration, node, builder)
         except Poisoned:
             return
         except DiagnosticError as error:
             self._reporter.add(*error.diagnostics)
             return
         self._add(name, "model", Boundary(name.value, node))
+
+    def _contract(self, model: decl.ModelDecl | decl.SinkDecl, node: Node, builder: Builder) -> Node:
+        if isinstance(model, decl.ModelDecl) and model.columns:
+            if model.by_position:
+                return by_position(model.name, model.columns, node, builder, self._reporter)
+            by_name(model.columns, node, model.name)
+        return node
 
     def _bind_body(self, model: ParsedModel, builder: Builder) -> Node:
         body = model.body

@@ -230,7 +230,7 @@ class Builder:
         for part, place in zip(parts[1:], spans[1:], strict=True):
             if len(part.schema) != len(first.schema):
                 raise self._union_error(
-                    f"this input has {len(part.schema)} columns, the first has {len(first.schema)}",
+                    f"this input has {len(part.schema)} column(s), the first has {len(first.schema)}",
                     place,
                     spans[0],
                 )

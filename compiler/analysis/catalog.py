@@ -30,13 +30,15 @@ class Catalog:
     """Relations by name, without regard to case.
 
     `known` are all names of the project; one that is known but not in `relations` failed to bind.
-    `read` collects the names that something reads. A WITH clause makes a child whose names win.
+    `read` collects the names that something reads, `sinks` are names that cannot be. A WITH clause makes a
+    child whose names win.
     """
 
     known: frozenset[str]
     relations: dict[str, Relation] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
     parent: Catalog | None = None
+    sinks: frozenset[str] = frozenset()
 
     def add(self, relation: Relation) -> None:
         """Makes a relation visible."""
@@ -64,6 +66,16 @@ class Catalog:
         if key in self.known:
             self.read.add(key)
             raise Poisoned(name)
+        if key in self.sinks:
+            raise DiagnosticError(
+                Diagnostic(
+                    codes.WRITE_TO_SOURCE,
+                    f"`{name}` is a sink and cannot be read",
+                    span,
+                    cause="a query never waits for what another writes",
+                    fix="read the model that the sink takes its rows from",
+                )
+            )
         near = suggest(name, sorted(self._all_names()))
         raise DiagnosticError(
             Diagnostic(

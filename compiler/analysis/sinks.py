@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
-from compiler.analysis.builder import Builder, cast_to
+from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Poisoned
-from compiler.analysis.typing import widens
+from compiler.analysis.contracts import by_position, insert_columns
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
-from compiler.plan.expr import Column
 from compiler.plan.logical import BoundSink, Delivery
 from compiler.plan.node import Node
-from compiler.plan.operators.project import NamedExpr
-from compiler.plan.schema import Field
 from compiler.syntax import declarations as decl
-from compiler.syntax.data_types import parse_type
 
 
 def bind_sink(
@@ -39,8 +35,10 @@ def bind_sink(
         found.add(*error.diagnostics)
     try:
         node = bind_body()
-        if sink.columns:
-            node = _contract(sink, node, builder, found)
+        if sink.insert_columns:
+            node = insert_columns(sink.name, sink.columns, sink.insert_columns, node, builder, found)
+        elif sink.columns:
+            node = by_position(sink.name, sink.columns, node, builder, found)
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     finally:
@@ -66,61 +64,6 @@ def bind_sink(
 
 def _place(names: tuple[decl.Text, ...], sink: decl.SinkDecl) -> Span:
     return names[0].span.to(names[-1].span) if names else sink.name.span
-
-
-def _contract(sink: decl.SinkDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:
-    """Matches the query's columns with the declared ones, by position as INSERT INTO does.
-
-    Raises:
-        DiagnosticError: their number differs (HR217).
-    """
-    fields = node.schema.fields
-    if len(fields) != len(sink.columns):
-        raise DiagnosticError(
-            Diagnostic(
-                codes.SINK_SCHEMA,
-                f"sink `{sink.name.value}` declares {len(sink.columns)} columns, its query gives {len(fields)}",
-                sink.name.span,
-                cause=f"the query gives {', '.join(f.name for f in fields)}",
-            )
-        )
-    items: list[NamedExpr] = []
-    for column, field in zip(sink.columns, fields, strict=True):
-        if column.type is None:
-            items.append(NamedExpr(column.name.value, Column(field.type, field.nullable, field.name)))
-            continue
-        try:
-            items.append(_contract_item(column, field))
-        except DiagnosticError as error:
-            reporter.add(*error.diagnostics)
-    if len(items) != len(fields):
-        raise DiagnosticError
-    return builder.project(node, items, sink.name.span)
-
-
-def _contract_item(column: decl.ColumnDecl, field: Field) -> NamedExpr:
-    assert column.type is not None
-    wanted = parse_type(column.type)
-    if not widens(field.type, wanted):
-        raise DiagnosticError(
-            Diagnostic(
-                codes.SINK_SCHEMA,
-                f"column `{column.name.value}` is declared {wanted}, the query gives {field.type} (`{field.name}`)",
-                column.name.span.to(column.type.span()),
-                cause="a value may not fit, and nothing is cut or rounded silently",
-                fix=f"declare {field.type}, or write CAST({field.name} AS {wanted}) in the query",
-            )
-        )
-    if column.not_null and field.nullable:
-        raise DiagnosticError(
-            Diagnostic(
-                codes.SINK_SCHEMA,
-                f"column `{column.name.value}` is declared NOT NULL, the query may give NULL (`{field.name}`)",
-                column.name.span,
-                fix=f"filter {field.name} IS NOT NULL, or use coalesce({field.name}, …)",
-            )
-        )
-    return NamedExpr(column.name.value, cast_to(Column(field.type, field.nullable, field.name), wanted))
 
 
 def _columns(

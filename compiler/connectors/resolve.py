@@ -79,7 +79,8 @@ def resolve(
         elif option.key.value.lower().startswith(connector.prefixes) and connector.prefixes:
             values[name] = option.value.value
             places[name] = option.key.span
-        else:
+        elif not option.inherited:
+            # A SET speaks to all statements after it; what does not concern this one is not its mistake.
             _unknown_option(option, connector, known, reporter)
     for option in defaults:
         found = known.get(_spelling(option.key.value))

@@ -113,7 +113,8 @@ def _details(op: job.Operator) -> Iterator[str]:
             )
         case job.Window():
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
-            yield f"{op.kind} {format_ms(op.size_ms)}{every} over {op.time_column}"
+            offset = f" from {format_ms(op.offset_ms)}" if op.offset_ms else ""
+            yield f"{op.kind} {format_ms(op.size_ms)}{every}{offset} over {op.time_column}"
         case job.Aggregate():
             yield ", ".join(f"{item.sql} AS {item.name}" for item in op.aggregates) or "keys only"
             yield f"by {', '.join(key.name for key in op.keys)}"

@@ -60,7 +60,8 @@ def manifest_from_json(text: str) -> Manifest:
 
 
 def _plain(value: object) -> Any:
-    names = _field_names(type(value))
+    kind: Any = type(value)
+    names = _field_names(kind)
     if names:
         return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, (tuple, list)):

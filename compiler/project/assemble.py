@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics.codes import (
@@ -239,14 +240,12 @@ class _Assembler:
             described[key] = properties
             model = self.models[at[key]]
             options = unique_options([*model.options, *properties.options], self._at)
-            self.models[at[key]] = ModelDecl(
-                model.name,
-                model.body,
-                options,
-                model.span,
-                model.columns or properties.columns,
-                model.description if model.description is not None else properties.description,
-                (*model.tags, *properties.tags),
+            self.models[at[key]] = replace(
+                model,
+                options=options,
+                columns=model.columns or properties.columns,
+                description=model.description if model.description is not None else properties.description,
+                tags=(*model.tags, *properties.tags),
             )
 
     def _names(self, named: Iterable[SourceDecl | ModelDecl | SinkDecl | SeedDecl]) -> None:

@@ -218,7 +218,9 @@ def _model(kind: str, name: Text, parts: _Parts, span: Span, scope: Scope, setti
         _no_query(kind, name, span, scope)
         return
     options = unique_options([*settings.of_body(), *parts.options], scope.error)
-    scope.models.append(ModelDecl(name, parts.body, options, span, tuple(parts.columns), _comment(parts)))
+    scope.models.append(
+        ModelDecl(name, parts.body, options, span, tuple(parts.columns), _comment(parts), by_position=True)
+    )
 
 
 def _no_query(kind: str, name: Text, span: Span, scope: Scope) -> None:

@@ -168,7 +168,11 @@ class StepsBody:
 
 @dataclass(frozen=True, slots=True)
 class ModelDecl:
-    """CREATE MODEL, a bare SELECT file, or an entry under `models:`."""
+    """CREATE MODEL, a bare SELECT file, or an entry under `models:`.
+
+    `columns` of a view (`by_position`) name the query's columns in order; those of a YAML entry are matched
+    by name, and a type is a contract.
+    """
 
     name: Text
     body: Fragment | StepsBody
@@ -177,6 +181,7 @@ class ModelDecl:
     columns: tuple[ColumnDecl, ...] = ()
     description: str | None = None
     tags: tuple[Text, ...] = ()
+    by_position: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ a declaration.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
@@ -347,12 +348,4 @@ class _StatementReader:
             return
         model = made[0]
         options = unique_options([*model.options, *scope.config], scope.error)
-        scope.models[models_before] = ModelDecl(
-            model.name,
-            model.body,
-            options,
-            model.span,
-            model.columns,
-            model.description,
-            (*model.tags, *scope.config_tags),
-        )
+        scope.models[models_before] = replace(model, options=options, tags=(*model.tags, *scope.config_tags))

@@ -1,0 +1,179 @@
+"""Every case in `tests/cases`, from its SQL and, where there is one, its YAML.
+
+A case that headrace runs must give its expected rows: with all rows in one epoch (unless the case says in
+which order they arrive), with one row an epoch, and with a stop and a new run in the middle. A case that
+it does not run yet must be refused, with the code that is listed here; an unlisted one fails the test.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from compiler.compile import Compiled, compile_project
+from compiler.diagnostics.diagnostic import Reporter
+from compiler.diagnostics.render import render_all
+from compiler.jobplan.codec import to_json
+from compiler.project.load import load_project
+from runtime.jobs.runner import run
+
+CASES = Path(__file__).parent / "cases"
+
+# Refused for now: the code says so at the right place.
+NOT_YET: dict[str, str] = {}
+
+NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
+RUN = [name for name in NAMES if name not in NOT_YET]
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """One run of a case: what happens at the end of input, and the rows that are then there."""
+
+    end_of_input: str
+    file: Path
+
+
+def load_case(name: str) -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((CASES / name / "case.yml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def expectations(name: str) -> list[Expectation]:
+    case = load_case(name)
+    runs = case.get("runs") or [case]
+    return [Expectation(run["end_of_input"], CASES / name / run["result"]["file"]) for run in runs]
+
+
+def compile_case(name: str, root: Path, pipeline: str = "pipeline.sql") -> Compiled:
+    """Compiles a case in a project of its own that reads one file an epoch."""
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "headrace.yml").write_text(
+        f"name: case\nversion: '1'\nvars: {{input: '{root / 'in'}', out: '{root / 'out'}'}}\n"
+        "defaults: {sources: {max_files_per_epoch: 1}}\n"
+        "targets: {dev: {master: 'local[2]', parallelism: 2}}\n",
+        encoding="utf-8",
+    )
+    (root / pipeline).write_text((CASES / name / pipeline).read_text(encoding="utf-8"), encoding="utf-8")
+    reporter = Reporter()
+    project = load_project(root, target=None, variables={}, reporter=reporter)
+    assert project is not None, render_all(reporter.all())
+    return compile_project(project, reporter)
+
+
+def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+def batches(name: str, spread: bool) -> list[dict[str, list[int]]]:
+    """Row numbers by source for each epoch: as the case says, or all at once, or one row at a time."""
+    case = load_case(name)
+    if "arrival" in case:
+        return [{key: rows for key, rows in batch.items() if key != "pause"} for batch in case["arrival"]]
+    counts = {i["source"]: len(read_csv(CASES / name / i["file"])[1]) for i in case["inputs"]}
+    if not spread:
+        return [{source: list(range(1, count + 1)) for source, count in counts.items()}]
+    return [
+        {source: [number] for source, count in counts.items() if number <= count}
+        for number in range(1, max(counts.values()) + 1)
+    ]
+
+
+def lay_out(name: str, root: Path, parts: list[dict[str, list[int]]], first: int) -> None:
+    """Writes one file an epoch in the place of each input file; Spark takes them by modification time."""
+    for entry in load_case(name)["inputs"]:
+        header, rows = read_csv(CASES / name / entry["file"])
+        folder = root / "in" / entry["file"]
+        folder.mkdir(parents=True, exist_ok=True)
+        for index, part in enumerate(parts, first):
+            path = folder / f"part-{index:04d}.csv"
+            with path.open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerows([header, *(rows[n - 1] for n in part.get(entry["source"], []))])
+            os.utime(path, (1_700_000_000 + index, 1_700_000_000 + index))
+
+
+def value(text: object) -> object:
+    """A value as the cases compare it: numbers by value, times in UTC, empty as NULL."""
+    if text is None or text == "":
+        return None
+    if isinstance(text, bool):
+        return str(text).lower()
+    raw = str(text)
+    try:
+        return Decimal(raw).normalize()
+    except InvalidOperation:
+        pass
+    try:
+        moment = datetime.fromisoformat(raw)
+    except ValueError:
+        return raw
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def written_rows(root: Path, columns: list[str]) -> Counter[Row]:
+    rows: Counter[Row] = Counter()
+    for path in (root / "out").glob("*.json"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            rows[tuple(value(record.get(column)) for column in columns)] += 1
+    return rows
+
+
+def check(name: str, root: Path, compiled: Compiled, expected: Expectation) -> None:
+    header, rows = read_csv(expected.file)
+    assert compiled.plan is not None
+    (sink,) = compiled.plan.queries[0].sinks
+    assert [column.name for column in sink.columns] == header
+    assert written_rows(root, header) == Counter(tuple(value(cell) for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_YET))
+def test_refused(name: str, tmp_path: Path) -> None:
+    compiled = compile_case(name, tmp_path)
+    assert compiled.plan is None
+    assert NOT_YET[name] in {d.code.name for d in compiled.diagnostics if d.is_error}
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_sql_and_yaml_give_the_same_plan(name: str, tmp_path: Path) -> None:
+    sql = compile_case(name, tmp_path / "sql")
+    assert sql.plan is not None, render_all(sql.diagnostics)
+    if (CASES / name / "pipeline.yml").exists():
+        twin = compile_case(name, tmp_path / "yml", "pipeline.yml")
+        assert twin.plan is not None, render_all(twin.diagnostics)
+        assert to_json(twin.plan).replace("/yml/", "/sql/") == to_json(sql.plan)
+
+
+@pytest.mark.parametrize("way", ["whole", "spread", "resumed"])
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, i) for name in RUN for i in range(len(expectations(name)))]
+)
+def test_case(session: SparkSession, tmp_path: Path, name: str, number: int, way: str) -> None:
+    expected = expectations(name)[number]
+    compiled = compile_case(name, tmp_path)
+    assert compiled.plan is not None, render_all(compiled.diagnostics)
+    parts = batches(name, spread=way != "whole")
+    on_end = "close" if expected.end_of_input == "close" else "leave_open"
+    half = len(parts) // 2 if way == "resumed" else 0
+    if half:
+        lay_out(name, tmp_path, parts[:half], 0)
+        report = run(compiled.plan, tmp_path, session=session, on_end="leave_open")
+        assert not any(query.failure for query in report.queries)
+    lay_out(name, tmp_path, parts[half:], half)
+    report = run(compiled.plan, tmp_path, session=session, on_end=on_end)
+    assert not any(query.failure for query in report.queries)
+    check(name, tmp_path, compiled, expected)
