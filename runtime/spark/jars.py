@@ -162,7 +162,9 @@ def _local(element: str) -> Path:
 
 def _cause(output: str) -> str:
     """Pick the lines of Ivy's report that say what went wrong."""
-    telling = re.compile(r"not found|unresolved dependency|access error|Exception|Host .* not found|timed out")
+    telling = re.compile(
+        r"not found|unresolved dependency|access error|Exception|Host .* not found|timed out"
+    )
     lines = [line.strip(" :\t") for line in output.splitlines() if telling.search(line)]
     # A report repeats itself, and a stack trace adds nothing.
     picked = [line for line in dict.fromkeys(lines) if line and not line.startswith("at ")]
