@@ -27,7 +27,7 @@ def check_state(query: Query, memory: GroupMemory) -> list[Diagnostic]:
     return [
         Diagnostic(
             STATE_INCOMPATIBLE,
-            f"state of query {query.uid} was written by another shape of it: {told[0]}",
+            f"state of query {query.uid} has another shape: {told[0]}",
             cause="; ".join(told[1:]) or None,
             fix=_WAYS_OUT,
         )
@@ -43,7 +43,7 @@ def check_reads(query: Query, before: Query) -> list[Diagnostic]:
         Diagnostic(
             STATE_INCOMPATIBLE,
             f"query {query.uid} reads source {uid} as {name}, which its state knows as {gone[uid]}",
-            cause="under another name the source would be read from its start again, and rows would be doubled",
+            cause="under another name it would be read from its start again, and rows would be doubled",
             fix=_WAYS_OUT,
         )
         for name, uid in new.items()
@@ -58,10 +58,9 @@ def check_parallelism(query: Query, running: int | None) -> list[Diagnostic]:
     return [
         Diagnostic(
             PARALLELISM_FIXED,
-            f"query {query.uid} keeps {running} state partitions; parallelism {query.parallelism} has no effect",
+            f"query {query.uid} keeps {running} state partitions, not {query.parallelism}",
             cause="the first run fixes the number",
             fix="run with --full-refresh to start over with another number",
-            severity=PARALLELISM_FIXED.severity,
         )
     ]
 

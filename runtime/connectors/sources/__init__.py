@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runtime.connectors.sources.base import Source
+from runtime.connectors.sources.datagen import DatagenSource
 from runtime.connectors.sources.filesystem import FilesystemSource
 
-SOURCES: dict[str, Source] = {"filesystem": FilesystemSource()}
+SOURCES: dict[str, Source] = {"datagen": DatagenSource(), "filesystem": FilesystemSource()}

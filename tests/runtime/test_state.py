@@ -1,0 +1,206 @@
+"""The state root: who may use it, and which plan may go on from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import plans
+import pytest
+
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import GroupMemory, Manifest, Query, Seed
+from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
+from runtime.state.compatibility import check_parallelism, check_reads, check_state
+from runtime.state.plans import keep_plan, load_plan
+from runtime.state.root import Current, StateRoot, read_manifest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def refused(error: pytest.ExceptionInfo[DiagnosticError]) -> Diagnostic:
+    return error.value.diagnostics[0]
+
+
+def test_manifest_and_memories_come_back(tmp_path: Path) -> None:
+    assert read_manifest(tmp_path / "state") is None
+    with StateRoot(tmp_path / "state", "shop") as root:
+        assert root.manifest() == Manifest(1, "shop")
+        group = GroupMemory("q1", ("out",), ("orders",), (), 2)
+        root.write_manifest(Manifest(1, "shop", (group,), ("q0",)))
+        assert root.current("q1") is None
+        root.write_current("q1", Current("abc", closed=True))
+        assert root.current("q1") == Current("abc", closed=True)
+    assert read_manifest(tmp_path / "state") == Manifest(1, "shop", (group,), ("q0",))
+
+
+def test_another_process_is_kept_out_until_this_one_ends(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from runtime.state.root import StateRoot\n"
+        "with StateRoot(Path(sys.argv[1]), 'shop'):\n  print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "state")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(DiagnosticError) as error, StateRoot(tmp_path / "state", "shop"):
+            pass
+        assert refused(error).code.name == "HR503"
+        assert f"process {holder.pid}" in refused(error).message
+        holder.kill()
+    # A kill leaves no lock behind, since the operating system holds it.
+    with StateRoot(tmp_path / "state", "shop") as root:
+        assert root.manifest().project == "shop"
+
+
+def test_state_of_another_project(tmp_path: Path) -> None:
+    with StateRoot(tmp_path, "shop") as root:
+        root.write_manifest(Manifest(1, "shop"))
+    with pytest.raises(DiagnosticError) as error, StateRoot(tmp_path, "other"):
+        pass
+    assert refused(error).code.name == "HR502"
+    with StateRoot(tmp_path, "shop"):
+        pass
+
+
+def test_not_writable(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    with pytest.raises(DiagnosticError) as error, StateRoot(tmp_path / "state", "shop"):
+        pass
+    assert refused(error).code.name == "HR606"
+    assert stat.S_ISREG((tmp_path / "state").stat().st_mode)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"version": 99}', '{"version": 1}'])
+def test_broken_manifest_is_told_and_kept(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(DiagnosticError) as error, StateRoot(tmp_path, "shop"):
+        pass
+    assert refused(error).code.name == "HR505"
+    assert (tmp_path / "manifest.json").read_text() == text
+
+
+def test_plan_is_kept_with_its_seeds(tmp_path: Path) -> None:
+    content = b"k,name\nx,X\n"
+    (tmp_path / "names.csv").write_bytes(content)
+    seed = Seed("seed", "names", "names.csv", hashlib.sha256(content).hexdigest(), plans.ORDERS)
+    plan = plans.plan(plans.query((plans.scan(), seed), "scan", (plans.sink("scan", plans.ORDERS),)))
+    with StateRoot(tmp_path / "state", "shop") as root:
+        sha256 = keep_plan(root, plan, tmp_path)
+        (tmp_path / "names.csv").write_text("k,name\nx,changed\n")
+        # It is all there: the changed file is not looked at again.
+        assert keep_plan(root, plan, tmp_path) == sha256
+        assert load_plan(root, sha256) == plan
+        assert (root.plan_folder(sha256) / "seeds" / f"{seed.sha256}.csv").read_bytes() == content
+        with pytest.raises(DiagnosticError) as changed:
+            keep_plan(root, replace(plan, target="prod"), tmp_path)
+        assert refused(changed).code.name == "HR220"
+        (tmp_path / "names.csv").unlink()
+        with pytest.raises(DiagnosticError) as missing:
+            keep_plan(root, replace(plan, target="prod"), tmp_path)
+        assert refused(missing).code.name == "HR605"
+        (root.plan_folder(sha256) / "plan.json").write_text("{")
+        with pytest.raises(DiagnosticError) as broken:
+            load_plan(root, sha256)
+        assert refused(broken).code.name == "HR505"
+
+
+def memory(query: Query) -> GroupMemory:
+    return GroupMemory(query.uid, ("out",), query.reads, query.state, query.parallelism)
+
+
+def test_state_of_another_shape_is_refused_by_name() -> None:
+    query = plans.sums_plan().queries[0]
+    assert check_state(query, memory(query)) == []
+    said = replace(
+        query, state=tuple(replace(s, bound="other words", operator="renumbered") for s in query.state)
+    )
+    assert check_state(said, memory(query)) == []
+    keys = replace(query, state=tuple(replace(s, keys=("window_end", "k")) for s in query.state))
+    (finding,) = check_state(keys, memory(query))
+    assert finding.code.name == "HR501"
+    assert "aggregate agg had keys" in finding.message
+    (other,) = check_state(replace(query, state=(plans.state(plans.sums(), "f2"),)), memory(query))
+    assert "aggregate agg computes something else" in other.message
+    (gone,) = check_state(replace(query, state=()), memory(query))
+    assert "aggregate agg is gone" in gone.message
+
+
+def test_source_read_under_another_name_is_refused() -> None:
+    query = plans.copy_plan().queries[0]
+    renamed = replace(query, operators=(replace(plans.scan(), read_name="orders_2"),))
+    (finding,) = check_reads(renamed, query)
+    assert finding.code.name == "HR501"
+    added = replace(plans.scan(), read_name="orders_2")
+    assert check_reads(replace(query, operators=(plans.scan(), added)), query) == []
+    assert check_reads(query, query) == []
+
+
+def test_parallelism_of_the_state_stays() -> None:
+    query = replace(plans.sums_plan().queries[0], parallelism=8)
+    (finding,) = check_parallelism(query, 2)
+    assert (finding.code.name, finding.is_error) == ("HR506", False)
+    assert check_parallelism(query, None) == []
+    assert check_parallelism(plans.copy_plan().queries[0], 7) == []
+
+
+def offsets(checkpoint: Checkpoint, epoch: int, watermark: int) -> None:
+    folder = checkpoint.path / "offsets"
+    folder.mkdir(parents=True, exist_ok=True)
+    metadata = {"batchWatermarkMs": watermark, "conf": {"spark.sql.shuffle.partitions": "3"}}
+    (folder / str(epoch)).write_text(f'v1\n{json.dumps(metadata)}\n{{"logOffset":{epoch}}}')
+
+
+def test_checkpoint_tells_its_epochs_and_when_it_was_closed(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    assert (checkpoint.last_begun, checkpoint.in_flight, checkpoint.closed_at) == (-1, False, None)
+    minted = checkpoint.incarnation()
+    assert Checkpoint(tmp_path / "checkpoint").incarnation() == minted
+    offsets(checkpoint, 0, 0)
+    assert (checkpoint.in_flight, checkpoint.closed_at, checkpoint.state_partitions) == (True, None, 3)
+    (checkpoint.path / "commits").mkdir()
+    (checkpoint.path / "commits" / "0").write_text("v1\n{}")
+    assert not checkpoint.in_flight
+    checkpoint.begin_close()
+    assert (checkpoint.last_begun, checkpoint.in_flight, checkpoint.closed_at) == (1, True, 1)
+    lines = (checkpoint.path / "offsets" / "1").read_text().split("\n")
+    assert lines[2] == '{"logOffset":0}'
+    # An epoch after it, which was refused, does not move the end.
+    offsets(checkpoint, 2, CLOSED_WATERMARK_MS)
+    assert checkpoint.closed_at == 1
+
+
+def test_broken_checkpoint_is_told_and_kept(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    checkpoint.incarnation()
+    offsets(checkpoint, 0, 0)
+    (checkpoint.path / "offsets" / "0").write_text("v1\n")
+    with pytest.raises(DiagnosticError) as damaged:
+        _ = checkpoint.closed_at
+    assert refused(damaged).code.name == "HR505"
+    (checkpoint.path / "metadata").unlink()
+    with pytest.raises(DiagnosticError) as lost:
+        checkpoint.incarnation()
+    assert refused(lost).code.name == "HR505"
+    assert (checkpoint.path / "offsets" / "0").exists()
+
+
+def test_forgetting_a_query_is_one_step(tmp_path: Path) -> None:
+    with StateRoot(tmp_path, "shop") as root:
+        root.checkpoint("q1").incarnation()
+        root.forget("q1")
+        assert not root.query_folder("q1").exists()
+        assert list((tmp_path / "queries").iterdir()) == []
+        root.forget("q1")
+    shutil.rmtree(tmp_path)
