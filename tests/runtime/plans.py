@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 from pathlib import Path
 from typing import Any
 
 from compiler.jobplan import model as m
+
+_clock = itertools.count()
 
 ORDERS = (m.Column("ts", "TIMESTAMP"), m.Column("k", "STRING"), m.Column("v", "INT"))
 
@@ -116,5 +120,8 @@ def put(folder: Path, name: str, *rows: tuple[Any, ...], header: str = "ts,k,v")
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f"_{name}"
     temporary.write_text(header + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    # Spark takes files by their time, and several are written here within its resolution.
+    written = 1_700_000_000 + next(_clock)
+    os.utime(temporary, (written, written))
     temporary.rename(folder / name)
     return folder / name

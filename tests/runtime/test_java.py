@@ -34,9 +34,7 @@ def test_too_old_java_is_skipped_with_a_note(tmp_path: Path) -> None:
     good = fake_java(tmp_path / "good", 'JAVA_VERSION="17.0.9"\n')
     java = find_java({"JAVA_HOME": str(old), "PATH": str(good / "bin")})
     assert java.home == good
-    assert java.notes == (
-        f"JAVA_HOME ({old}) was skipped: it is Java 8 and Spark needs 17 or newer.",
-    )
+    assert java.notes == (f"JAVA_HOME ({old}) was skipped: it is Java 8 and Spark needs 17 or newer.",)
 
 
 def test_link_on_path_leads_to_the_jdk(tmp_path: Path) -> None:
@@ -77,7 +75,8 @@ def test_kind_can_be_forced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "major"), [("17.0.15+6-Debian", 17), ("1.8.0_292", 8), ("21", 21), ("25-ea+3", 25), ("x", None)]
+    ("version", "major"),
+    [("17.0.15+6-Debian", 17), ("1.8.0_292", 8), ("21", 21), ("25-ea+3", 25), ("x", None)],
 )
 def test_major(version: str, major: int | None) -> None:
     assert major_of(version) == major

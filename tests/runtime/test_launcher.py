@@ -130,15 +130,17 @@ def test_options_are_those_of_sparks_own_launcher() -> None:
             str(pyspark_home() / "jars" / "*"),
             "org.apache.spark.launcher.Main",
             "org.apache.spark.deploy.SparkSubmit",
-            "pyspark-shell-main",
+            "--version",
         ],
         check=True,
         capture_output=True,
         text=True,
-        env=environment(SPARK_HOME=str(pyspark_home()), JAVA_HOME=str(java.home)),
+        env=environment(SPARK_HOME=str(pyspark_home()), JAVA_HOME=str(java.home), SPARK_SCALA_VERSION="2.13"),
     )
     printed = done.stdout.strip("\0\n").replace("\n", "\0").split("\0")
-    options = [part for part in printed if part.startswith(("--add", "--sun", "--enable", "-XX", "-Dio", "-Dderby"))]
+    options = [
+        part for part in printed if part.startswith(("--add", "--sun", "--enable", "-XX", "-Dio", "-Dderby"))
+    ]
     options.remove("--add-modules=jdk.incubator.vector")
     assert tuple(options) == MODULE_OPTIONS
 
@@ -151,7 +153,11 @@ def test_folders_come_after_the_jars(tmp_path: Path) -> None:
 
 
 def test_users_conf_wins_except_over_exactly_once(tmp_path: Path) -> None:
-    conf = {"spark.ui.enabled": "true", "spark.speculation": "true", "spark.sql.extensions": "com.example.Mine"}
+    conf = {
+        "spark.ui.enabled": "true",
+        "spark.speculation": "true",
+        "spark.sql.extensions": "com.example.Mine",
+    }
     settings = SessionSettings(
         "app", tmp_path / "log", conf=conf, packages=("io.delta:delta-spark_4.2_2.13:4.4.0",)
     )

@@ -59,6 +59,7 @@ def test_epoch_is_written_once(
         writer(session, tmp_path, connector, **options).prepare("one", 0)
     assert code(rolled_back) == "HR405"
     emptied = writer(session, tmp_path, connector, partition_by=("k",), **options)
+    emptied.check_empty()
     emptied.empty()
     emptied.prepare("two", -1)
     assert emptied.write(0, batch)
@@ -73,7 +74,7 @@ def test_foreign_folder_is_refused(
     theirs.write_text("{}\n")
     for step in (
         lambda: writer(session, tmp_path, connector, **options).prepare("one", -1),
-        lambda: writer(session, tmp_path, connector, **options).empty(),
+        lambda: writer(session, tmp_path, connector, **options).check_empty(),
     ):
         with pytest.raises(DiagnosticError) as refused:
             step()
@@ -145,7 +146,7 @@ def test_table_that_someone_else_made_is_appended_to_but_not_emptied(
     ours.write(0, batch)
     assert session.read.format("delta").load(str(tmp_path / "out")).count() == 2
     with pytest.raises(DiagnosticError) as refused:
-        ours.empty()
+        ours.check_empty()
     assert code(refused) == "HR404"
 
 

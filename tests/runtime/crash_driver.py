@@ -1,0 +1,71 @@
+"""Runs a plan in a process of its own, which dies at a chosen point.
+
+Usage: crash_driver.py PROJECT PLAN FAULT. Faults live here, not in the product:
+
+    after:SINK:EPOCH  right after a sink has committed an epoch, before Spark hears of it
+    files:FOLDER      as soon as part files are in a folder (tasks sleep on HR_TEST_SLEEP_MS meanwhile)
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from sessions import open_test_session
+
+from compiler.jobplan.codec import plan_from_json
+from runtime.connectors.sinks import SINKS
+from runtime.connectors.sinks.base import Writer
+from runtime.jobs.runner import run
+
+
+def die() -> None:
+    """The whole machine goes: this process and its JVM at once."""
+    os.killpg(0, signal.SIGKILL)
+
+
+def die_after(sink_uid: str, epoch: int) -> None:
+    for connector, make in list(SINKS.items()):
+
+        def wrapped(sink: object, ctx: object, make: object = make) -> Writer:
+            writer: Writer = make(sink, ctx)  # type: ignore[operator]
+            write = writer.write
+
+            def write_and_die(number: int, batch: DataFrame) -> bool:
+                computed = write(number, batch)
+                if (sink.uid, number) == (sink_uid, epoch):  # type: ignore[attr-defined]
+                    die()
+                return computed
+
+            writer.write = write_and_die  # type: ignore[method-assign]
+            return writer
+
+        SINKS[connector] = wrapped
+
+
+def die_on_files(folder: Path) -> None:
+    def watch() -> None:
+        while not list(folder.rglob("part-*")):
+            time.sleep(0.02)
+        die()
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def main() -> None:
+    project, plan, fault = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3].split(":")
+    if fault[0] == "after":
+        die_after(fault[1], int(fault[2]))
+    else:
+        die_on_files(project / fault[1])
+    text = plan_from_json(plan.read_text())
+    run(text, project, session=open_test_session(), on_end=sys.argv[4])  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    main()
