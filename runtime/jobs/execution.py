@@ -137,9 +137,10 @@ class Execution:
 
     def stop(self) -> None:
         """Ends the query; an epoch in flight stays so, and the next run finishes it."""
-        if self._running is not None and self._running.isActive:
+        if self._running is not None:
             try:
-                self._running.stop()
+                if self._running.isActive:
+                    self._running.stop()
             except Exception as error:  # noqa: BLE001  # it ends all the same; the run must go on to stop the others
                 _log.warning("query %s did not stop cleanly", self.query.uid, exc_info=error)
 

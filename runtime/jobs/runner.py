@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
+from compiler.diagnostics.codes import QUERY_FAILED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import JobPlan, Query
 from runtime.jobs import preparation
@@ -129,6 +131,10 @@ class _Supervisor:
                     self._end(tasks)
                     break
                 time.sleep(_POLL_SECONDS)
+        except (Py4JNetworkError, ConnectionError) as error:
+            # Too little memory is the usual reason. What was in flight is finished by the next run.
+            _log.error("the JVM is gone", exc_info=error)
+            raise DiagnosticError(_jvm_gone()) from error
         finally:
             for task in tasks:
                 for execution in task.done:
@@ -282,6 +288,15 @@ class _Supervisor:
                 if not sink.removed
             ),
         )
+
+
+def _jvm_gone() -> Diagnostic:
+    return Diagnostic(
+        QUERY_FAILED,
+        "Spark's JVM ended while queries were running",
+        cause="it was killed, or had too little memory; what has been committed stays",
+        fix="run again: epochs in flight are finished first; the log may say more",
+    )
 
 
 def _trigger(query: Query) -> dict[str, Any]:

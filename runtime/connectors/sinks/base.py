@@ -65,8 +65,16 @@ class Writer(Protocol):
         """Writes an epoch; False says that it was there already and the batch was not computed."""
         ...
 
+    def check_empty(self) -> None:
+        """Looks whether `empty` may do its work; called before anything is deleted.
+
+        Raises:
+            DiagnosticError: the output is someone else's.
+        """
+        ...
+
     def empty(self) -> None:
-        """Deletes what this sink wrote, and only that."""
+        """Deletes what this sink wrote, and only that. Called after `check_empty` alone."""
         ...
 
 

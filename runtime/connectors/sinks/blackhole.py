@@ -26,5 +26,8 @@ class BlackholeWriter:
         columns_of(self._sink, batch).write.format("noop").mode("append").save()
         return True
 
+    def check_empty(self) -> None:
+        """Nothing can stand in the way."""
+
     def empty(self) -> None:
         """Nothing to delete."""

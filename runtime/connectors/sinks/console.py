@@ -45,6 +45,9 @@ class ConsoleWriter:
         self.rows_written += count
         return True
 
+    def check_empty(self) -> None:
+        """Nothing can stand in the way."""
+
     def empty(self) -> None:
         """Nothing to delete."""
 

@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 from compiler.diagnostics.codes import NOT_WRITABLE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
-from runtime.connectors import paths
 from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
@@ -42,7 +41,7 @@ class FilesystemWriter:
     def __init__(self, sink: Sink, ctx: SinkContext) -> None:
         self._sink = sink
         self._ctx = ctx
-        self.folder = paths.local(str(sink.options["path"]), ctx.project_dir)
+        self.folder = ownership.output_folder(sink, ctx.project_dir)
         self.location = str(sink.options["path"])
         self.rows_written = 0
 
@@ -92,16 +91,20 @@ class FilesystemWriter:
             self.rows_written += observed.get().getLong(0)
         return True
 
-    def empty(self) -> None:
-        """Deletes the files by their names, the manifest and the marker; other files stay."""
+    def check_empty(self) -> None:
+        """The folder must be ours, or empty."""
         found = ownership.read_marker(self.folder)
         if found is None:
-            if ownership.is_empty(self.folder):
-                return
-            raise ownership.foreign(self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}")
-        if (found.project, found.sink) != (self._ctx.project, self._sink.uid):
+            if not ownership.is_empty(self.folder):
+                raise ownership.foreign(self._sink.uid, self.folder, f"the folder has no {ownership.MARKER}")
+        elif (found.project, found.sink) != (self._ctx.project, self._sink.uid):
             owner = f"it belongs to sink {found.sink} of project {found.project}"
             raise ownership.foreign(self._sink.uid, self.folder, owner)
+
+    def empty(self) -> None:
+        """Deletes the files by their names, the manifest and the marker; other files stay."""
+        if ownership.read_marker(self.folder) is None:
+            return
         for file in _part_files(self.folder):
             _delete(file, self.folder)
         shutil.rmtree(self.folder / _MANIFEST, ignore_errors=True)

@@ -32,6 +32,9 @@ class MemoryWriter:
         self.rows_written += len(rows)
         return True
 
+    def check_empty(self) -> None:
+        """Nothing can stand in the way."""
+
     def empty(self) -> None:
         """Forgets the rows."""
         ROWS.pop(self._sink.uid, None)

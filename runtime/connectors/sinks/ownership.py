@@ -6,12 +6,15 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from compiler.diagnostics.codes import FOREIGN_OUTPUT, OTHER_INCARNATION
+from compiler.diagnostics.codes import FOREIGN_OUTPUT, NOT_WRITABLE, OTHER_INCARNATION
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import Sink
+from runtime.connectors import paths
 from runtime.files import TEMPORARY, write_atomically
 
 # Begins with an underscore, as Spark's own bookkeeping does: readers of the folder pass it over.
-MARKER = "_headrace.json"
+# No extension: some readers take `*.json` for data, whatever it begins with.
+MARKER = "_headrace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,20 @@ class Marker:
     project: str
     sink: str
     incarnation: str
+
+
+def output_folder(sink: Sink, project_dir: Path) -> Path:
+    """The folder that the option `path` names.
+
+    Raises:
+        DiagnosticError: it is not on a local file system; claims and clean-ups work on local ones only.
+    """
+    path = str(sink.options["path"])
+    if paths.is_url(path) and not path.startswith("file://"):
+        problem = f"sink {sink.uid} cannot write to {path}"
+        cause = "exactly-once files and tables are written to local paths only so far"
+        raise DiagnosticError(Diagnostic(NOT_WRITABLE, problem, cause=cause))
+    return paths.local(path.removeprefix("file://"), project_dir)
 
 
 def read_marker(folder: Path) -> Marker | None:
