@@ -95,6 +95,7 @@ OTHER_INCARNATION = Code("HR405", "output was written by state that is gone")
 BAD_RECORD = Code("HR406", "a record cannot be read")
 NULL_EVENT_TIME = Code("HR407", "a row has no event time")
 PRIMARY_KEY = Code("HR408", "primary key and sink do not fit")
+CHANGED_FILE = Code("HR409", "a file changed after it was read", _WARNING)
 QUERY_FAILED = Code("HR410", "query failed while running")
 
 # HR5xx: state

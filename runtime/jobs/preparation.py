@@ -174,6 +174,11 @@ def _check_state(job: Job, query: Query, memory: GroupMemory | None) -> list[Dia
         return []
     checkpoint.incarnation()
     found = check_parallelism(query, checkpoint.state_partitions)
+    if not job.environment.missing(query):
+        for op in job.environment.resolve(query).operators:
+            if isinstance(op, Scan):
+                log = checkpoint.path / "sources" / op.read_name
+                found += SOURCES[op.connector].check_log(op, log, checkpoint.in_flight)
     if memory is not None:
         found += check_state(query, memory)
     current = job.root.current(query.uid)

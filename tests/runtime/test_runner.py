@@ -252,3 +252,24 @@ def test_a_file_and_a_glob_are_paths_too(session: SparkSession, tmp_path: Path) 
         )
         assert report.failures == ()
         assert tuples_of(tmp_path / f"out{i}", "k") == expected
+
+
+def test_two_sources_of_one_query_and_a_file_that_changed(session: SparkSession, tmp_path: Path) -> None:
+    plans.put(tmp_path / "in", "a b.csv", ("2024-01-01 00:00:01", "x", 1))
+    plans.put(tmp_path / "in2", "a.csv", ("2024-01-01 00:00:02", "y", 2))
+    second = replace(plans.scan("in2"), id="scan2", uid="orders2", read_name="orders2")
+    union = m.Union("union", "union", ("scan", "scan2"))
+    sinks = (plans.sink("union", plans.ORDERS),)
+    plan = plans.plan(plans.query((plans.scan(), second, union), "union", sinks))
+    assert run(plan, tmp_path, session=session).warnings == ()
+    # The order in which sources are listed is no part of the state.
+    swapped = replace(union, inputs=("scan2", "scan"))
+    other = plans.plan(plans.query((second, plans.scan(), swapped), "union", sinks))
+    plans.put(tmp_path / "in", "a b.csv", ("2024-01-01 00:00:01", "x", 1), ("2024-01-01 00:00:01", "lost", 1))
+    plans.put(tmp_path / "in2", "b.csv", ("2024-01-01 00:00:03", "z", 3))
+    report = run(other, tmp_path, session=session)
+    assert report.failures == ()
+    (warning,) = report.warnings
+    assert warning.code.name == "HR409"
+    assert f"{tmp_path}/in/a b.csv" in warning.message
+    assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1), ("y", 2), ("z", 3)]

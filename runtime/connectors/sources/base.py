@@ -19,6 +19,16 @@ class Source(Protocol):
         """What stands in the way of a run and can be seen without a session."""
         ...
 
+    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+        """What the source's own log in the checkpoint says against its input as it is now.
+
+        Args:
+            scan: the source, with its options resolved.
+            log: the log's folder.
+            in_flight: whether the newest entry belongs to an epoch that runs again.
+        """
+        ...
+
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
         """The stream, with at least the declared columns. Its read name must be `scan.read_name`."""
         ...

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame
 
-from compiler.diagnostics.codes import MISSING_PATH
+from compiler.diagnostics.codes import CHANGED_FILE, MISSING_PATH
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import Scan
 from runtime.connectors import paths
@@ -34,6 +36,21 @@ class FilesystemSource:
             )
         ]
 
+    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+        """Files that changed after they were read: Spark knows them by their paths and never looks again."""
+        changed = sorted(_changed(log, in_flight))
+        if not changed:
+            return []
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return [
+            Diagnostic(
+                CHANGED_FILE,
+                f"{changed[0]}{more} of source {scan.uid} changed after it was read",
+                cause="a file is read once; rows that were added or changed since are not seen",
+                fix="write new rows into new files; to read all files anew, run with --full-refresh",
+            )
+        ]
+
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
         """The declared schema rules; what does not fit it fails the epoch."""
         options = {
@@ -56,6 +73,37 @@ class FilesystemSource:
             .options(**spark_options(scan.options))
         )
         return reader.load(_location(str(scan.options["path"]), ctx.project_dir))
+
+
+def _changed(log: Path, in_flight: bool) -> set[str]:
+    if not log.is_dir():
+        return set()
+    entries: dict[str, tuple[int, int]] = {}
+    for file in log.iterdir():
+        if file.name.removesuffix(".compact").isdigit():
+            for line in file.read_text().splitlines():
+                if line.startswith("{"):
+                    entry = json.loads(line)
+                    entries[entry["path"]] = (entry["timestamp"], entry["batchId"])
+    newest = max((number for _, number in entries.values()), default=-1)
+    return {
+        path
+        for uri, (read_at, number) in entries.items()
+        if not (in_flight and number == newest)
+        # A file that is gone has been read to its end; nothing is lost.
+        if (path := _local(uri)) and (now := _modified(path)) is not None and now != read_at
+    }
+
+
+def _local(uri: str) -> str | None:
+    return unquote(urlsplit(uri).path) if uri.startswith("file:") else None
+
+
+def _modified(path: str) -> int | None:
+    try:
+        return Path(path).stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return None
 
 
 def _location(path: str, project_dir: Path) -> str:
