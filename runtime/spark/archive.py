@@ -13,13 +13,15 @@ state store, so every later `run` stays slow); and a run that is killed, or that
 nothing. A training run costs about two short runs of CPU once, when nobody waits for it.
 
 The JVM checks an archive's header and the jars' times and sizes, and goes on without the archive when they do
-not fit (-Xshare:auto). A truncated file is found here by its size; a JVM that still does not start, or
-crashes, makes the caller `discard` the archive. Checking a checksum at each start (-XX:+VerifySharedSpaces)
-costs nearly a second of CPU and was dropped.
+not fit (-Xshare:auto). It does not survive a truncated file, though: it maps what is not there and dies of
+SIGBUS as it starts. So a wrong size is found here, before the JVM is started; and when a JVM with an archive
+does not start, or crashes later, `session` starts one without, and has the archive `discard`ed. A checksum at
+each start (-XX:+VerifySharedSpaces) costs nearly a second of CPU and was dropped.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -39,7 +41,6 @@ from runtime.spark.java import Java
 from runtime.spark.launcher import spark_jars
 
 _TOP = "spark.jsa"
-_BASE = "base.jsa"
 _SIZES = "sizes.json"
 _UNUSED_DAYS = 30
 _RETRY_SECONDS = 24 * 3600.0
@@ -83,6 +84,13 @@ class ArchiveKey:
         """Say whether the Java came without an archive of its own classes, as the wheel's does."""
         return not (self.java.home / "lib" / "server" / "classes.jsa").exists()
 
+    def base(self) -> Path:
+        """Return where the base archive belongs, for a Java that needs one.
+
+        The main archive records this path, so it is made there, and not moved there together with it.
+        """
+        return Path(f"{self.folder()}.base.jsa")
+
 
 def enabled(environ: Mapping[str, str] | None = None) -> bool:
     """Say whether archives are used at all: HEADRACE_ARCHIVE=off switches them off."""
@@ -97,7 +105,7 @@ def find_archive(key: ArchiveKey) -> Path | None:
         return None
     try:
         sizes = json.loads((folder / _SIZES).read_text(encoding="utf-8"))
-        whole = _TOP in sizes and all((folder / name).stat().st_size == sizes[name] for name in sizes)
+        whole = sizes == _sizes(folder / _TOP, key)
     except (OSError, ValueError, TypeError):
         whole = False
     if not whole:
@@ -122,7 +130,7 @@ def archive_options(key: ArchiveKey) -> tuple[str, ...]:
         top = find_archive(candidate)
         if top is not None:
             _touch(top.parent)
-            files = [str(top.parent / _BASE), str(top)] if candidate.needs_base() else [str(top)]
+            files = [str(candidate.base()), str(top)] if candidate.needs_base() else [str(top)]
             return ("-Xshare:auto", f"-XX:SharedArchiveFile={os.pathsep.join(files)}")
     return ()
 
@@ -130,6 +138,8 @@ def archive_options(key: ArchiveKey) -> tuple[str, ...]:
 def discard(key: ArchiveKey) -> None:
     """Remove an archive that is broken or suspected of it; the next training makes a new one."""
     shutil.rmtree(key.folder(), ignore_errors=True)
+    with contextlib.suppress(OSError):
+        key.base().unlink(missing_ok=True)
 
 
 def ensure_archive(key: ArchiveKey, wait: bool = True) -> Path | None:
@@ -197,7 +207,7 @@ def _make(key: ArchiveKey, folder: Path) -> Path | None:
     """Run the training process and move its archive into place; the lock is held."""
     temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
     try:
-        top, base = temporary / _TOP, temporary / _BASE
+        top, base = temporary / _TOP, key.base()
         options = [f"-XX:ArchiveClassesAtExit={top}"]
         if key.needs_base():
             _dump_base(key.java, base)
@@ -218,14 +228,19 @@ def _make(key: ArchiveKey, folder: Path) -> Path | None:
         if done.returncode != 0 or not top.is_file():
             return None
         shutil.rmtree(work, ignore_errors=True)
-        sizes = {file.name: file.stat().st_size for file in temporary.glob("*.jsa")}
-        (temporary / _SIZES).write_text(json.dumps(sizes), encoding="utf-8")
+        (temporary / _SIZES).write_text(json.dumps(_sizes(top, key)), encoding="utf-8")
         temporary.rename(folder)
         return folder / _TOP
     except (OSError, subprocess.SubprocessError):
         return None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sizes(top: Path, key: ArchiveKey) -> dict[str, int]:
+    """Return the sizes of an archive's files."""
+    files = {"top": top} | ({"base": key.base()} if key.needs_base() else {})
+    return {name: file.stat().st_size for name, file in files.items()}
 
 
 def _dump_base(java: Java, base: Path) -> None:
@@ -263,10 +278,8 @@ def _failed_lately(key: ArchiveKey) -> bool:
 
 def _touch(folder: Path) -> None:
     """Note that an archive is in use; a cache that cannot be written is no reason to fail."""
-    try:
+    with contextlib.suppress(OSError):
         os.utime(folder)
-    except OSError:
-        pass
 
 
 def _prune(keep: Path) -> None:
@@ -279,6 +292,7 @@ def _prune(keep: Path) -> None:
                 and time.time() - folder.stat().st_mtime > _UNUSED_DAYS * 86400
             ):
                 shutil.rmtree(folder, ignore_errors=True)
+                Path(f"{folder}.base.jsa").unlink(missing_ok=True)
         except OSError:
             continue
 

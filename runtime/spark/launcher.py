@@ -12,6 +12,7 @@ so it closes however this process ends.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -154,6 +155,8 @@ def java_command(settings: LaunchSettings, log4j: Path) -> list[str]:
         str(settings.java.executable),
         *MODULE_OPTIONS,
         f"-Dlog4j2.configurationFile={log4j.as_uri()}",
+        # The report of a crash would else land in the user's current folder.
+        f"-XX:ErrorFile={settings.log_path.absolute().parent / 'hs_err_pid%p.log'}",
         # Deep query plans are walked by recursion.
         "-Xss4m",
         f"-Xmx{settings.memory}",
@@ -214,10 +217,8 @@ class DriverJvm:
             for name in _GATEWAY_VARIABLES:
                 os.environ.pop(name, None)
         if self.process.stdin is not None:
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
-            except BrokenPipeError:
-                pass
         if not self._port:
             # Still starting: it would look at its standard input only later.
             self.process.kill()

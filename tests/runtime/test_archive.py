@@ -39,11 +39,11 @@ subprocess.run(
 SESSION = """
 import sys
 from pathlib import Path
-from runtime.spark import session
-session.train_in_background = lambda key: False
-spark = session.open_session(session.SessionSettings("a", Path(sys.argv[1]), master="local[1]", short_run=True))
+from runtime.spark import session as s
+s.train_in_background = lambda key: False
+spark = s.open_session(s.SessionSettings("a", Path(sys.argv[1]), master="local[1]", short_run=True))
 print(spark.range(5).count())
-session.close_session(spark)
+s.close_session(spark)
 """
 
 ROOT = Path(__file__).resolve().parent.parent.parent
