@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
             click.echo("interrupted", err=True)
             code = _INTERRUPTED
         except Exception as error:  # noqa: BLE001  # a person is told one line; the log gets all of it
-            from runtime.cli.logs import record_crash
+            from runtime.cli.crash import record_crash
 
             code = record_crash(error)
         sys.exit(code if isinstance(code, int) else 0)

@@ -11,7 +11,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporte
 from compiler.diagnostics.source import SourceFile, whole_file
 from compiler.project.files import PROJECT_FILE
 from compiler.project.load import find_root
-from runtime.cli.logs import use_folder
+from runtime.cli.crash import use_folder
 from runtime.cli.options import Common
 from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path
 

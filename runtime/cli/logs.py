@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
-import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import click
+from runtime.cli import crash
 
 _MOST_BYTES = 5_000_000
-_LOG = "headrace.log"
 _JVM_LOG = "spark.log"
-
-_folder: Path | None = None
-_mask: Callable[[str], str] = str
 
 
 class _Formatter(logging.Formatter):
     """Writes exceptions whole, but no secret."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return _mask(super().format(record))
-
-
-def use_folder(folder: Path) -> None:
-    """Says where logs of this process go, should there be any. Nothing is made yet."""
-    global _folder
-    _folder = folder
+        return crash.masked(super().format(record))
 
 
 def start_logging(folder: Path, mask: Callable[[str], str] = str) -> Path:
@@ -45,12 +33,11 @@ def start_logging(folder: Path, mask: Callable[[str], str] = str) -> Path:
     Raises:
         OSError: the folder cannot be made.
     """
-    global _mask
     folder.mkdir(parents=True, exist_ok=True)
-    use_folder(folder)
-    _mask = mask
+    crash.use_folder(folder)
+    crash.use_mask(mask)
     handler = logging.handlers.RotatingFileHandler(
-        folder / _LOG, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8", delay=True
+        folder / crash.LOG, maxBytes=_MOST_BYTES, backupCount=1, encoding="utf-8", delay=True
     )
     handler.setFormatter(_Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
@@ -73,33 +60,3 @@ def flush() -> None:
     """Brings the log up to date on disk, before a message that refers to it."""
     for handler in logging.getLogger().handlers:
         handler.flush()
-
-
-def record_crash(error: Exception) -> int:
-    """Tells a person of an exception that nobody expected; the log gets the trace. Gives the exit code."""
-    import traceback
-
-    text = _mask("".join(traceback.format_exception(error)))
-    where = _write_crash(text)
-    # One line: some exceptions of the JVM carry its whole stack.
-    first = _mask(re.sub(r"\s*\n.*", "", str(error), flags=re.DOTALL)).strip()
-    said = f"{type(error).__name__}: {first}" if first else type(error).__name__
-    click.echo(f"error: headrace itself failed: {said}", err=True)
-    click.echo(f"  the full trace is in {where}", err=True)
-    return 1
-
-
-def _write_crash(text: str) -> Path:
-    folder = _folder
-    if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with (folder / _LOG).open("a", encoding="utf-8") as file:
-                file.write(text)
-            return folder / _LOG
-        except OSError:
-            pass  # the crash may be about this very folder
-    handle, name = tempfile.mkstemp(prefix="headrace-", suffix=".log", text=True)
-    with open(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    return Path(name)

@@ -57,6 +57,8 @@ class Output:
             return
         from compiler.diagnostics import render
 
+        # Two queries that read one source find the same fault.
+        found = list(dict.fromkeys(found))
         if self.as_json:
             for diagnostic in found:
                 self.event("diagnostic", **render.to_dict(diagnostic))

@@ -1,0 +1,152 @@
+"""Real runs, each in a process of its own. They cost seconds, so each shows several things."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from runtime.cli import group
+
+REPOSITORY = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-m", "runtime.cli")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [*COMMAND, "run", "--jvm", "fast-start", *arguments],
+        cwd=folder,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+def rows(folder: Path) -> list[Mapping[str, Any]]:
+    return [json.loads(line) for file in folder.glob("part-*") for line in file.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo") / "demo"
+    assert CliRunner().invoke(group, ["init", str(folder)]).exit_code == 0
+    return folder
+
+
+def test_the_first_project_runs_again_closes_and_starts_over(demo: Path) -> None:
+    out = demo / "out/best_sellers"
+
+    first = run(demo)
+    assert first.returncode == 0, first.stderr
+    written = rows(out)
+    assert len(written) == 16
+    assert {"window_start", "product", "category", "orders", "revenue"} <= set(written[0])
+    assert first.stderr == ""
+    assert "best_sellers_out: starts\n" in first.stdout
+    assert "16 rows -> filesystem out/best_sellers\n" in first.stdout
+    assert "1 window stays open" in first.stdout
+    assert "--on-end close" in first.stdout
+    assert "run again to resume" in first.stdout
+    assert (demo / "target/job_plan.json").exists()
+    assert (demo / "target/logs/spark.log").exists()
+
+    # Nothing new: no row is added. Every line is an object with a time.
+    again = run(demo, "--log-format", "json")
+    assert again.returncode == 0, again.stderr
+    events = [json.loads(line) for line in again.stdout.splitlines()]
+    assert all({"time", "event"} <= set(event) for event in events)
+    names = [event["event"] for event in events]
+    assert names[0] == "starting"
+    assert names[-1] == "run_ended"
+    assert {"query_started", "query_ended"} <= set(names)
+    started = events[names.index("query_started")]
+    assert (started["query"], started["resumed"]) == ("best_sellers_out", True)
+    assert events[-1]["rows_written"] == 0
+    assert events[-1]["status"] == "done"
+    assert sorted(map(str, rows(out))) == sorted(map(str, written))
+
+    closed = run(demo, "--on-end", "close")
+    assert closed.returncode == 0, closed.stderr
+    assert "done, all windows closed" in closed.stdout
+    assert len(rows(out)) > 16
+
+    fresh = run(demo, "--full-refresh", "--yes")
+    assert fresh.returncode == 0, fresh.stderr
+    assert "rows of sink best_sellers_out: out/best_sellers\n" in fresh.stdout
+    assert sorted(map(str, rows(out))) == sorted(map(str, written))
+
+
+FILES = 40
+SCRIPT = """\
+CREATE SOURCE lines (n BIGINT)
+WITH (connector = 'filesystem', path = 'in', format = 'csv', max_files_per_epoch = 1);
+
+CREATE SINK copies WITH (connector = 'filesystem', path = 'out', format = 'json')
+AS SELECT n FROM lines;
+"""
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """A script that copies a folder of one-line files, one an epoch."""
+    (tmp_path / "in").mkdir()
+    for number in range(FILES):
+        (tmp_path / f"in/{number:02}.csv").write_text(f"{number}\n")
+    (tmp_path / "copy.sql").write_text(SCRIPT)
+    return tmp_path
+
+
+def test_ctrl_c_finishes_the_epoch_and_the_next_run_goes_on(lines: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "run", "copy.sql", "--jvm", "fast-start", "--trigger", "100 ms", "--log-format", "json"],
+        cwd=lines,
+        env=_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    events: list[dict[str, Any]] = []
+    for line in process.stdout:
+        events.append(json.loads(line))
+        if events[-1]["event"] == "epoch_completed" and not any(e["event"] == "note" for e in events):
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            events.append({"event": "sent"})
+            break
+    events += [json.loads(line) for line in process.stdout]
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert errors == ""
+    assert any("press Ctrl-C again" in e.get("message", "") for e in events)
+    assert events[-1]["event"] == "run_ended"
+    assert events[-1]["status"] == "stopped"
+    copied = sorted(row["n"] for row in rows(lines / "out"))
+    assert 0 < len(copied) < FILES
+    assert events[-1]["rows_written"] == len(copied)
+
+    (lines / "in/bad.csv").write_text("no number\n")
+    later = run(lines, "copy.sql")
+    assert later.returncode == 1
+    assert "error[HR406]" in later.stderr
+    assert "bad.csv" in later.stderr
+    assert later.stderr.endswith("1 error\n")
+    assert "failed after" in later.stdout
+    assert sorted(row["n"] for row in rows(lines / "out")) == list(range(FILES))
