@@ -24,6 +24,7 @@ from runtime.jobs.failures import diagnose
 from runtime.jobs.open_windows import count_open_windows
 from runtime.jobs.preparation import Job
 from runtime.jobs.report import QueryReport, RunReport, SinkReport
+from runtime.state.fence import jvm_fence
 from runtime.state.plans import keep_plan
 from runtime.state.root import Current, StateRoot
 
@@ -68,7 +69,8 @@ def run(  # noqa: PLR0913  # each is a choice of its own, and all but three have
     Raises:
         DiagnosticError: the run was refused, and nothing was started.
     """
-    with StateRoot((project_dir / plan.settings.state_root).absolute(), plan.project) as root:
+    state_root = StateRoot((project_dir / plan.settings.state_root).absolute(), plan.project)
+    with state_root as root, jvm_fence(session, root.path):
         sha256 = keep_plan(root, plan, project_dir)
         job = Job(plan, sha256, project_dir, root, session, environment or Environment(), say)
         queries = preparation.live_queries(plan, select)

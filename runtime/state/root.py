@@ -1,7 +1,7 @@
 """The state root: layout, lock, manifest.
 
 manifest.json              which queries there are, and what their state looks like
-lock                       held by the run, through the operating system
+lock, lock.jvm             held by the run and by its JVM, through the operating system
 plans/<sha256>/plan.json   the plans that have begun an epoch that may have to be finished
 plans/<sha256>/seeds/      the seeds that they were compiled with
 queries/<uid>/checkpoint   Spark's checkpoint

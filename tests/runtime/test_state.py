@@ -8,16 +8,19 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import plans
 import pytest
+from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import GroupMemory, Manifest, Query, Seed
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
+from runtime.state.fence import jvm_fence
 from runtime.state.plans import keep_plan, load_plan
 from runtime.state.root import Current, StateRoot, read_manifest
 
@@ -62,6 +65,29 @@ def test_another_process_is_kept_out_until_this_one_ends(tmp_path: Path) -> None
     # A kill leaves no lock behind, since the operating system holds it.
     with StateRoot(tmp_path / "state", "shop") as root:
         assert root.manifest().project == "shop"
+
+
+def test_the_jvm_of_a_killed_run_is_waited_for(session: SparkSession, tmp_path: Path) -> None:
+    code = (
+        "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX)\n"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "lock.jvm")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(DiagnosticError) as error, jvm_fence(session, tmp_path, wait_seconds=0.3):
+            pass
+        assert refused(error).code.name == "HR503"
+        threading.Timer(0.3, other.kill).start()
+        with jvm_fence(session, tmp_path):
+            assert other.wait() != 0
+    with jvm_fence(session, tmp_path):
+        pass
 
 
 def test_state_of_another_project(tmp_path: Path) -> None:
