@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,3 +25,22 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One session for all tests that need Spark: starting it costs more than most of them."""
+    from runtime.spark.session import SessionSettings, close_session, open_session
+
+    log = tmp_path_factory.mktemp("jvm") / "jvm.log"
+    settings = SessionSettings(
+        app_name="headrace-tests",
+        log_path=log,
+        master="local[2]",
+        packages=("io.delta:delta-spark_4.2_2.13:4.4.0",),
+        conf={"spark.databricks.delta.snapshotPartitions": "2"},
+        short_run=True,
+    )
+    spark = open_session(settings)
+    yield spark
+    close_session(spark)

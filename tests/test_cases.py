@@ -31,7 +31,41 @@ from runtime.jobs.runner import run
 CASES = Path(__file__).parent / "cases"
 
 # Refused for now: the code says so at the right place.
-NOT_YET: dict[str, str] = {}
+NOT_YET: dict[str, str] = {
+    "05_cumulate_assign": "HR308",
+    "06_cumulate_sum": "HR308",
+    "09_session_assign": "HR308",
+    "09_session_partitioned": "HR308",
+    "10_session_global": "HR308",
+    "11_session_gap_touch": "HR308",
+    "11_session_gap_touch_global": "HR308",
+    "12_window_rollup": "HR308",
+    "15_window_topn_rows": "HR308",
+    "16_window_dedup_first": "HR308",
+    "16_window_dedup_last": "HR308",
+    "17_window_join_full": "HR312",
+    "18_interval_join": "HR312",
+    "18_interval_join_inner": "HR312",
+    "19_temporal_join_event_time": "HR312",
+    "21_lookup_join_proctime": "HR308",
+    "22_snapshot_join": "HR308",
+    "24_dedup_keep_first": "HR106",
+    "24_dedup_keep_last": "HR308",
+    "25_dedup_first_by_arrival": "HR308",
+    "25_dedup_first_by_event_time": "HR106",
+    "25_dedup_last_by_event_time": "HR308",
+    "26_match_price_dip": "HR308",
+    "27_match_avg": "HR308",
+    "29_match_within": "HR308",
+    "29_match_within_bound": "HR308",
+    "32_over_range": "HR308",
+    "32_over_rows": "HR308",
+    "36_group_count_changelog": "HR106",
+    "37_from_changelog": "HR308",
+    "37_to_changelog": "HR308",
+    "37_to_changelog_mapped": "HR308",
+    "39_filter_over_upsert": "HR106",
+}
 
 NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 RUN = [name for name in NAMES if name not in NOT_YET]

@@ -197,7 +197,7 @@ class Builder:
                     codes.NO_WATERMARK,
                     "the groups of this aggregation never close",
                     span,
-                    cause="no column of the input is an event time: without a watermark every group stays open",
+                    cause="no column of the input is an event time, and without a watermark no group closes",
                     fix="declare WATERMARK FOR in the source, and group by a window over that column",
                 )
             )
@@ -230,7 +230,7 @@ class Builder:
         for part, place in zip(parts[1:], spans[1:], strict=True):
             if len(part.schema) != len(first.schema):
                 raise self._union_error(
-                    f"this input has {len(part.schema)} column(s), the first has {len(first.schema)}",
+                    f"this input gives {count(len(part.schema), 'column')}, the first {len(first.schema)}",
                     place,
                     spans[0],
                 )
@@ -246,8 +246,8 @@ class Builder:
             common = t.common_type(found, field.type)
             if common is None:
                 raise self._union_error(
-                    f"column {index + 1} is {field.type} here (`{field.name}`) and {found} in the first input "
-                    f"(`{first.name}`)",
+                    f"column {index + 1} is {field.type} here (`{field.name}`), "
+                    f"and {found} in the first input (`{first.name}`)",
                     place,
                     spans[0],
                 )
@@ -271,6 +271,11 @@ class Builder:
             for f, wanted in zip(node.schema, types, strict=True)
         ]
         return self.project(node, items, span)
+
+
+def count(number: int, what: str) -> str:
+    """`1 column`, `2 columns`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def cast_to(expr: Expr, wanted: t.DataType) -> Expr:

@@ -16,6 +16,8 @@ from compiler.plan.expr import Call, Expr, Literal, quote_string
 if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder
 
+# Words of Flink's and Spark's streaming dialects that no operator of this version listens to.
+_NOT_YET = frozenset({"proctime", "current_watermark", "window", "session_window", "window_time", "cumulate"})
 # Functions of a FROM clause or of a window's group, with what to write instead.
 _NOT_SCALAR = {
     "tumble": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) stands in FROM",
@@ -32,6 +34,10 @@ def bind_call(
     Raises:
         DiagnosticError: unknown (HR205), wrong count (HR209) or types (HR206), misplaced aggregate (HR314).
     """
+    if name in _NOT_YET:
+        fix = "windows are TUMBLE and HOP in FROM" if "window" in name else None
+        message = f"`{name}` is not supported yet"
+        raise binder.error(codes.NOT_YET_STREAMING, message, tree, fix=fix)
     function = lookup(name)
     if function is None:
         raise _unknown(binder, name, tree)
@@ -52,7 +58,7 @@ def bind_call(
             codes.NOT_YET_STREAMING,
             f"DISTINCT inside `{name}` has no streaming form",
             tree,
-            cause="Spark refuses distinct aggregates on streams; COUNT(DISTINCT …) is rewritten to an exact form",
+            cause="Spark refuses it on streams; only COUNT(DISTINCT …) is rewritten to an exact form",
             fix=f"remove DISTINCT: it does not change `{name}`" if name in ("min", "max") else None,
         )
     if name == "count" and len(args) == 1 and isinstance(args[0], exp.Star):
@@ -150,7 +156,7 @@ def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:
     )
 
 
-# --- functions with a syntax of their own ----------------------------------------------------------------
+# --- functions with a syntax of their own -----------------------------------
 
 
 def bind_special(binder: ExpressionBinder, tree: exp.Expr) -> Expr | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compiler.analysis.builder import Builder, cast_to
+from compiler.analysis.builder import Builder, cast_to, count
 from compiler.analysis.typing import widens
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
@@ -16,11 +16,6 @@ from compiler.plan.schema import Field
 from compiler.plan.types import NULL
 from compiler.syntax.data_types import parse_type
 from compiler.syntax.declarations import ColumnDecl, Text
-
-
-def count(number: int, what: str) -> str:
-    """`1 column`, `2 columns`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def by_position(

@@ -166,7 +166,7 @@ class ExpressionBinder:
             codes.UNSUPPORTED_SYNTAX, f"this form of expression ({name}) is not supported", tree
         )
 
-    # --- operators -------------------------------------------------------------------------------------
+    # --- operators -----------------------------------------------------------
 
     def _infix(self, symbol: str, tree: exp.Expr) -> Expr:
         left, right = self.bind(tree.this), self.bind(tree.args["expression"])
@@ -287,7 +287,7 @@ class ExpressionBinder:
             raise self.error(codes.UNKNOWN_COLUMN, f"{arg.type} has no field `{name}`", tree)
         return FieldAccess(field.type, arg.nullable or field.nullable, arg, field.name)
 
-    # --- casts, CASE, literals ---------------------------------------------------------------------------
+    # --- casts, CASE, literals -----------------------------------------------
 
     def _cast(self, tree: exp.Expr) -> Expr:
         arg = self.bind(tree.this)
@@ -392,7 +392,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.Case: ExpressionBinder._case,
     exp.Literal: ExpressionBinder._literal,
     exp.Boolean: lambda _, tree: Literal(t.BOOLEAN, False, "TRUE" if tree.this else "FALSE", bool(tree.this)),
-    exp.Null: lambda _, tree: Literal(t.NULL, True, "NULL", None),
+    exp.Null: lambda _, _tree: Literal(t.NULL, True, "NULL", None),
     exp.HexString: lambda _, tree: Literal(t.BINARY, False, f"X'{tree.this}'", None),
     exp.Interval: ExpressionBinder._interval,
     exp.Column: ExpressionBinder._column,

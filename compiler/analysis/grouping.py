@@ -110,6 +110,10 @@ def _keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[Selec
 def _key(
     binder: QueryBinder, tree: exp.Expr, scope: Scope, items: list[SelectItem]
 ) -> tuple[str | None, Expr]:
+    if isinstance(tree, (exp.Rollup, exp.Cube, exp.GroupingSets)):
+        raise binder.error(
+            codes.NOT_YET_STREAMING, f"{type(tree).__name__.upper()} is not supported yet", tree
+        )
     if isinstance(tree, exp.Literal) and not tree.args.get("is_string"):
         chosen = _by_ordinal(binder, tree, items)
         return chosen.name, chosen.expr
@@ -217,7 +221,7 @@ def _checked(expr: Expr, span: Span, clause: str) -> Expr:
     left = _ungrouped(expr)
     if not left:
         return _plain(expr)
-    name = sorted(left)[0]
+    name = min(left)
     raise DiagnosticError(
         Diagnostic(
             codes.NOT_GROUPED,

@@ -66,8 +66,10 @@ def join_seed(
 
     Args:
         builder: makes the operators.
-        stream, scope: the left side and its names.
-        table, name: the right side and its alias.
+        stream: the left side.
+        scope: names of the left side's columns.
+        table: the right side.
+        name: alias of the right side.
         kind: inner, left, right, full, semi, anti or cross, seen from the stream.
         condition: gives the bound ON condition over a scope, or None if there is none.
         using: columns that both sides have, instead of a condition.

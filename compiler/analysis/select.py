@@ -115,7 +115,7 @@ class QueryBinder:
             self.reporter.add(*error.diagnostics)
             return None
 
-    # --- queries ---------------------------------------------------------------------------------------------
+    # --- queries -------------------------------------------------------------
 
     def bind(self, tree: exp.Expr) -> Node:
         """Binds a SELECT, UNION ALL or parenthesised query, with its WITH clause.
@@ -180,7 +180,7 @@ class QueryBinder:
                 fix="write UNION ALL",
             )
 
-    # --- SELECT ----------------------------------------------------------------------------------------------
+    # --- SELECT --------------------------------------------------------------
 
     def _refuse_clauses(self, tree: exp.Expr) -> None:
         for clause, (code, message, cause, fix) in _REFUSED.items():
@@ -254,7 +254,7 @@ class QueryBinder:
         excluded = {e.name.lower() for e in star.args.get("except_") or ()}
         missing = excluded - {c.name.lower() for c in columns}
         if missing:
-            raise self.error(codes.UNKNOWN_COLUMN, f"`* EXCEPT` names no column `{sorted(missing)[0]}`", tree)
+            raise self.error(codes.UNKNOWN_COLUMN, f"`* EXCEPT` names no column `{min(missing)}`", tree)
         if star.args.get("replace") or star.args.get("rename"):
             raise self.error(codes.UNSUPPORTED_SYNTAX, "`* REPLACE` is not supported", tree)
         span = self.span(tree)
@@ -298,7 +298,7 @@ class QueryBinder:
         span = self.span(select).to(self.span(tree.expressions[-1]))
         return self.builder.project(grouped.node, items, span)
 
-    # --- FROM -------------------------------------------------------------------------------------------------
+    # --- FROM ----------------------------------------------------------------
 
     def bind_relation(self, tree: exp.Expr) -> Bound:
         """Binds an entry of FROM or JOIN: a name, a window function or a subquery.

@@ -59,7 +59,7 @@ class StepsBinder:
         ]
         return self.builder.project(node, items, span)
 
-    # --- expressions ----------------------------------------------------------------------------------------
+    # --- expressions ---------------------------------------------------------
 
     def _expression(
         self, fragment: Fragment, scope: Scope, clause: str, aggregates: bool = False
@@ -92,7 +92,7 @@ class StepsBinder:
             )
         return NamedExpr(name, expr)
 
-    # --- steps ---------------------------------------------------------------------------------------------------
+    # --- steps ---------------------------------------------------------------
 
     def filter(self, node: Node, scope: Scope, step: decl.FilterStep, _: object) -> tuple[Node, Scope]:
         """`filter: predicate`."""

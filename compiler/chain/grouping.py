@@ -54,7 +54,7 @@ def group_sinks(
         used.add(uid)
         trunk = find_trunk(members)
         assert trunk is not None
-        groups.append(Group(uid, tuple(members), trunk, True, _reason(members, trunk)))
+        groups.append(Group(uid, tuple(members), trunk, True, _reason(members)))
     return tuple(groups)
 
 
@@ -72,7 +72,7 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
             )
         )
         return None
-    return Group(memory.uid, tuple(members), trunk, False, _reason(members, trunk))
+    return Group(memory.uid, tuple(members), trunk, False, _reason(members))
 
 
 def _mint(name: str, used: set[str]) -> str:
@@ -103,7 +103,7 @@ def _alike(sinks: Iterable[BoundSink]) -> list[list[BoundSink]]:
     return order
 
 
-def _reason(members: Sequence[BoundSink], trunk: Node) -> str:
+def _reason(members: Sequence[BoundSink]) -> str:
     nodes = list(walk(*(sink.node for sink in members)))
     reads = " and ".join(node.uid for node in nodes if isinstance(node, Scan))
     state = [node.uid for node in nodes if node.is_stateful]

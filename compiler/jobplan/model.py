@@ -36,7 +36,7 @@ class Item:
     sql: str
 
 
-# --- operators: one class each; `op` tells them apart in JSON --------------------------------------
+# --- operators: one class each; `op` tells them apart in JSON ---------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class SeedJoin:
 Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Union | SeedJoin
 
 
-# --- sinks, state, queries ---------------------------------------------------------------------------
+# --- sinks, state, queries --------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +277,7 @@ class JobPlan:
     queries: tuple[Query, ...]
 
 
-# --- what a state root remembers ----------------------------------------------------------------------
+# --- what a state root remembers --------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

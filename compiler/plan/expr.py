@@ -72,7 +72,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Op(Expr):
-    """An operator with a syntax of its own: `+`, `AND`, `IS NULL`, `BETWEEN`, `[ ]`, …"""
+    """An operator with a syntax of its own: `+`, `AND`, `IS NULL`, `BETWEEN`, `[ ]` and so on."""
 
     op: str
     args: tuple[Expr, ...]
@@ -168,7 +168,7 @@ def is_deterministic(expr: Expr) -> bool:
     return all(part.deterministic for part in walk(expr) if isinstance(part, Call))
 
 
-# --- rendering ----------------------------------------------------------------------------------------------
+# --- rendering --------------------------------------------------------------
 
 # op -> (precedence, template); a higher number binds tighter. `{}` is an argument.
 OPERATORS: dict[str, tuple[int, str]] = {

@@ -135,6 +135,7 @@ STRING = Simple("STRING")
 BINARY = Simple("BINARY")
 DATE = Simple("DATE")
 VARIANT = Simple("VARIANT")
+CALENDAR_INTERVAL = Simple("INTERVAL")
 TIMESTAMP = Timestamp()
 DAY_TIME = Interval("DAY TO SECOND")
 YEAR_MONTH = Interval("YEAR TO MONTH")
@@ -186,7 +187,7 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
     """
     if a == b:
         return a
-    if a == NULL or b == NULL:
+    if NULL in (a, b):
         return b if a == NULL else a
     if is_numeric(a) and is_numeric(b):
         return _common_number(a, b)
@@ -209,8 +210,10 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
             return BIGINT
         if is_numeric(other):
             return DOUBLE
-        if is_temporal(other) or other in (BOOLEAN, BINARY):
+        if is_temporal(other) or other in (BOOLEAN, BINARY, VARIANT):
             return other
+    if isinstance(a, Interval) and isinstance(b, Interval):
+        return _common_interval(a, b)
     return None
 
 
@@ -223,8 +226,23 @@ def _common_number(a: DataType, b: DataType) -> DataType:
     left, right = as_decimal(a), as_decimal(b)
     assert left is not None
     assert right is not None
-    scale = max(left.scale, right.scale)
-    return decimal(max(left.precision - left.scale, right.precision - right.scale) + scale, scale)
+    # Beyond 38 digits Spark gives up digits of the scale, all of them if need be, before one of the whole
+    # part (DecimalPrecisionTypeCoercion.widerDecimalType); arithmetic keeps six, see `decimal`.
+    whole, scale = max(left.precision - left.scale, right.precision - right.scale), max(left.scale, right.scale)
+    return Decimal(min(whole + scale, 38), min(scale, 38 - whole))
+
+
+_UNITS = (("YEAR", "MONTH"), ("DAY", "HOUR", "MINUTE", "SECOND"))
+
+
+def _common_interval(a: Interval, b: Interval) -> Interval | None:
+    # INTERVAL DAY and INTERVAL HOUR meet in INTERVAL DAY TO HOUR; months and days never meet.
+    ends = a.unit.split(" TO ") + b.unit.split(" TO ")
+    for units in _UNITS:
+        if all(end in units for end in ends):
+            first, last = min(ends, key=units.index), max(ends, key=units.index)
+            return Interval(first if first == last else f"{first} TO {last}")
+    return None
 
 
 def _common_struct(a: Struct, b: Struct) -> Struct | None:

@@ -42,7 +42,7 @@ _SIMPLE: dict[str, t.DataType] = {
 _NESTED = ("array", "map", "struct", "row")
 _REFUSED = {
     "multiset": "Spark has no MULTISET; an ARRAY or a MAP to counts holds the same",
-    "timestamp_ntz": "Spark refuses TIMESTAMP_NTZ as an event time; TIMESTAMP is a time in the project's zone",
+    "timestamp_ntz": "Spark refuses it as an event time; TIMESTAMP is a time in the project's zone",
     "time": "Spark 4.2 cannot keep TIME in streaming state; use STRING or an INT of milliseconds",
 }
 _TOKEN = re.compile(

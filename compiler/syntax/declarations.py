@@ -75,7 +75,7 @@ class SourceDecl:
     group: str | None = None
 
 
-# --- bodies of models ------------------------------------------------------------------------------------
+# --- bodies of models -------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class SinkDecl:
 Declaration = SourceDecl | ModelDecl | SinkDecl
 
 
-# --- the project's own file --------------------------------------------------------------------------------
+# --- the project's own file -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def _is_function_name(tokens: list[Token], index: int) -> bool:
     if _ends_type(before, word):
         return False
     # A name after a name is an alias with columns (`AS t (a, b)`), not a call; keywords come before calls.
-    return not (before.token_type in (TokenType.ALIAS,) and tokens[index + 1].token_type is TokenType.L_PAREN)
+    return before.token_type is not TokenType.ALIAS
 
 
 def _ends_type(before: Token, word: str) -> bool:
@@ -182,7 +182,7 @@ def _ends_type(before: Token, word: str) -> bool:
 _PARAMETRIC_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC", "VARCHAR", "CHAR", "TIMESTAMP", "TIMESTAMP_LTZ"})
 
 
-# --- errors -----------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------
 
 
 def _syntax_error(
@@ -192,7 +192,7 @@ def _syntax_error(
 
 
 def _unclosed(fragment: Fragment, error: TokenError) -> DiagnosticError:
-    """sqlglot says only that tokenizing failed; the usual reason is a quote that is not closed."""
+    """Places an unclosed quote: sqlglot says only that tokenizing failed."""
     opened = _last_open_quote(fragment.text)
     if opened is None:
         return _syntax_error(fragment, 0, len(fragment.text), f"text cannot be read: {error}")
@@ -229,11 +229,26 @@ def _last_open_quote(text: str) -> int | None:
 def _parse_error(fragment: Fragment, tokens: list[Token], error: ParseError) -> DiagnosticError:
     info = error.errors[0] if error.errors else {}
     token = _token_at(tokens, info.get("line"), info.get("col")) or tokens[-1]
+    later = _not_yet(fragment, tokens, token)
+    if later is not None:
+        return later
     description = str(info.get("description") or "text cannot be read")
     text = fragment.text[token.start : token.end + 1]
     at_end = token is tokens[-1]
     message = _plain_words(description, text, at_end)
     return _syntax_error(fragment, token.start, token.end + 1, message, _guess_fix(tokens, token))
+
+
+def _not_yet(fragment: Fragment, tokens: list[Token], token: Token) -> DiagnosticError | None:
+    """What Flink's grammar has and this version does not run, where sqlglot would speak of a syntax error."""
+    found = next((t for t in tokens if t.text.upper() == "MATCH_RECOGNIZE"), None)
+    message = "MATCH_RECOGNIZE is not supported yet"
+    if found is None and token.text.upper().startswith("PARTITION BY"):
+        found, message = token, "PARTITION BY inside a table function is not supported yet"
+    if found is None:
+        return None
+    span = fragment.span(found.start, found.end + 1)
+    return DiagnosticError(Diagnostic(codes.NOT_YET_STREAMING, message, span))
 
 
 def _token_at(tokens: list[Token], line: object, column: object) -> Token | None:

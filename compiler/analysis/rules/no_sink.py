@@ -21,5 +21,5 @@ def no_sink(plan: LogicalPlan) -> Iterator[Diagnostic]:
         leaf.span,
         label="nothing takes these rows",
         cause="models are only computed for a sink",
-        fix=f"add CREATE SINK {leaf.name}_out WITH (connector = 'console') AS SELECT * FROM {leaf.name}",
+        fix=f"add CREATE SINK out WITH (connector = 'console') AS SELECT * FROM {leaf.name}",  # noqa: S608 - shown, never run
     )

@@ -32,7 +32,8 @@ def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:
                 continue
             yield Diagnostic(
                 codes.WINDOW_ZONE,
-                f"windows every {format_ms(node.slide_ms)} begin at multiples of it in UTC, not in {plan.timezone}",
+                f"windows every {format_ms(node.slide_ms)} begin at multiples of it in UTC, "
+                f"not in {plan.timezone}",
                 plan.places.get(node.uid),
                 cause=_cause(plan.timezone, offsets),
                 fix=_fix(node, offsets),
