@@ -13,7 +13,7 @@ from compiler.project.files import PROJECT_FILE
 from compiler.project.load import find_root
 from runtime.cli.crash import use_folder
 from runtime.cli.options import Common
-from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path
+from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path, is_script
 
 FAILED = 1
 WRONG = 2
@@ -39,7 +39,7 @@ def project_path(common: Common, script: Path | None) -> Path:
         Refused: there is none.
     """
     if script is not None:
-        if script.suffix.lower() == ".sql":
+        if is_script(script):
             return script
         what = "it is a folder" if script.is_dir() else "a script ends in .sql"
         fix = f"run with --project-dir {script}" if script.is_dir() else None
@@ -91,9 +91,11 @@ def load(common: Common, script: Path | None = None) -> Pipeline:
     path = project_path(common, script)
     reporter = Reporter()
     variables = given_variables(common, reporter)
-    root = find_root(path.absolute().parent) or path.absolute().parent if path.suffix == ".sql" else path
-    if root.is_dir():
-        use_folder(root.absolute() / "target" / "logs")
+    folder = path.absolute()
+    if is_script(path):
+        folder = find_root(folder.parent) or folder.parent
+    if folder.is_dir():
+        use_folder(folder / "target" / "logs")
     pipeline = compile_path(path, target=common.target, variables=variables, reporter=reporter)
     common.output.diagnostics(pipeline.diagnostics)
     if pipeline.has_errors or pipeline.plan is None:

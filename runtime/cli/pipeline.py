@@ -65,7 +65,7 @@ def read(
     reporter: Reporter,
 ) -> Project | None:
     """Loads a project's folder, or a script."""
-    if path.suffix.lower() != ".sql":
+    if not is_script(path):
         return load_project(path, target=target, variables=variables, reporter=reporter)
     project = load_script(path, target=target, variables=variables, reporter=reporter)
     if project is None:
@@ -92,7 +92,12 @@ def compile_path(
         compiled = None
         if project is not None:
             compiled = compile_project(project, reporter, memory(project, reporter), without)
-    return Pipeline(project, compiled, reporter.all(), path.suffix.lower() == ".sql")
+    return Pipeline(project, compiled, reporter.all(), is_script(path))
+
+
+def is_script(path: Path) -> bool:
+    """Whether a path names a script, and not a project's folder."""
+    return path.suffix.lower() == ".sql" and not path.is_dir()
 
 
 def memory(project: Project, reporter: Reporter) -> Manifest | None:

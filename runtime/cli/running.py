@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compiler.diagnostics.codes import CODES
+from compiler.diagnostics.codes import CODES, QUERY_FAILED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import JobPlan, Query
 from runtime.connectors.packages import packages_of
@@ -37,6 +37,24 @@ class Control:
         return cls(threading.Event(), threading.Event())
 
 
+class JvmDied(DiagnosticError):
+    """The JVM has ended in the middle of a run: what was committed is safe, and the next run goes on.
+
+    Args:
+        log: where the JVM's last words are.
+    """
+
+    def __init__(self, log: Path) -> None:
+        super().__init__(
+            Diagnostic(
+                QUERY_FAILED,
+                "the JVM that runs Spark has ended in the middle of the run",
+                cause=f"its last words are in {log}; a frequent reason is memory",
+                fix="give it more with `spark: {spark.driver.memory: 4g}` in the target; run again to resume",
+            )
+        )
+
+
 @dataclass(frozen=True)
 class RunOptions:
     """What a run is asked to do.
@@ -44,8 +62,8 @@ class RunOptions:
     Args:
         on_end: the target's own if None.
         queries: uids of the queries to run, all if None.
-        jvm: `fast-start` compiles quickly to slower code: about two seconds less before the first row, and
-            up to half the speed after it.
+        jvm: `fast-start` leaves the JVM's optimising compiler out, which costs more than it gives back in
+            a run of seconds.
     """
 
     on_end: OnEnd | None = None
@@ -163,6 +181,8 @@ def run_plan(
         session = open_session(settings, while_starting)
     except EnvironmentProblem as problem:
         raise DiagnosticError(environment_diagnostic(problem)) from problem
+    from py4j.protocol import Py4JNetworkError
+
     try:
         started()
         from runtime.jobs.runner import run
@@ -180,6 +200,8 @@ def run_plan(
             say=say,
             environment=environment,
         )
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise JvmDied(jvm_log) from error
     finally:
         close_session(session)
 

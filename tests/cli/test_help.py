@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from shop import Invoke
+from shop import Invoke, Write
 
 import headrace
 from runtime.cli import COMMANDS, group
@@ -70,3 +70,20 @@ def test_all_of_the_public_api_is_there() -> None:
     for name in headrace.__all__:
         assert getattr(headrace, name) is not None
     assert sorted(headrace.__all__) == dir(headrace)
+
+
+def test_compile_of_the_public_api(write: Write) -> None:
+    pipeline = headrace.compile(write({}), target="prod", variables={"min_price": 7})
+    assert pipeline.plan is not None
+    assert [query.trigger_ms for query in pipeline.plan.queries] == [5000, 5000]
+    wrong = headrace.compile(write({"models/big.sql": "SELECT nothing FROM orders"}))
+    assert wrong.plan is None
+    assert [headrace.render(d).splitlines()[1] for d in wrong.diagnostics] == [" --> models/big.sql:1:8"]
+
+
+def test_run_of_the_public_api_refuses_mistakes(write: Write) -> None:
+    with pytest.raises(headrace.DiagnosticError) as refused:
+        headrace.run(write({"models/big.sql": "SELECT nothing FROM orders"}))
+    assert [d.code.name for d in refused.value.diagnostics] == ["HR201"]
+    with pytest.raises(headrace.DiagnosticError):
+        headrace.run(write({}), select=["nothing"])

@@ -93,7 +93,7 @@ def test_the_first_project_runs_again_closes_and_starts_over(demo: Path) -> None
     assert sorted(map(str, rows(out))) == sorted(map(str, written))
 
 
-FILES = 40
+FILES = 12
 SCRIPT = """\
 CREATE SOURCE lines (n BIGINT)
 WITH (connector = 'filesystem', path = 'in', format = 'csv', max_files_per_epoch = 1);

@@ -43,7 +43,8 @@ _ABANDONED = 130
     type=click.Choice(["full", "fast-start"]),
     default="full",
     show_default=True,
-    help="fast-start has the first rows some seconds sooner and is slower from about a million rows on.",
+    help="fast-start lets the JVM compile to simpler code: the first rows come some seconds sooner, and long "
+    "runs are slower.",
 )
 @common_options(select=True)
 def command(
@@ -106,7 +107,7 @@ def _run(
     from compiler.jobplan.codec import to_json
     from runtime.cli import loading, logs, summary, target
     from runtime.cli.pipeline import not_writable
-    from runtime.cli.running import Control, run_plan
+    from runtime.cli.running import Control, JvmDied, run_plan
     from runtime.cli.signals import Signals
 
     output = common.output
@@ -131,7 +132,11 @@ def _run(
     def tell(abandoning: bool) -> None:
         from runtime.cli.progress import ABANDONING, STOPPING
 
-        show().note(ABANDONING if abandoning else STOPPING)
+        told = ABANDONING if abandoning else STOPPING
+        if progress:
+            progress[0].note(told)
+        else:
+            output.both(told, "note")
 
     try:
         with Signals(control, tell) as signals:
@@ -146,6 +151,10 @@ def _run(
                 started=signals.started,
                 environment=environment,
             )
+    except JvmDied as error:
+        _close(progress)
+        output.diagnostics(error.diagnostics)
+        return loading.FAILED
     except DiagnosticError as error:
         _close(progress)
         raise loading.refused_with(common, error) from error
