@@ -129,6 +129,10 @@ def spark_conf(settings: SessionSettings, extra_jars: tuple[Path, ...] = ()) -> 
     delta = any(name.startswith("delta-spark") for name in names)
     if delta:
         conf.update(_DELTA)
+        if settings.master.startswith("local"):
+            # Delta's 50 tasks for each read of a table's log suit a cluster; on one machine they are most
+            # of what a small commit costs.
+            conf["spark.databricks.delta.snapshotPartitions"] = str(settings.parallelism)
     conf.update(settings.conf)
     # Both have been resolved by now: Spark would do it again, at each start.
     conf.pop("spark.jars.packages", None)
