@@ -9,6 +9,7 @@ CONNECTOR = Connector(
         Option("number_of_rows", "integer", flink=("number-of-rows",), least=0),
         Option("seed", "integer"),
         Option("start"),
+        Option("max_rows_per_epoch", "integer", least=1),
     ),
     prefixes=("fields.",),
 )
