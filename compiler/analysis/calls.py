@@ -61,12 +61,13 @@ def bind_call(
             cause="Spark refuses it on streams; only COUNT(DISTINCT …) is rewritten to an exact form",
             fix=f"remove DISTINCT: it does not change `{name}`" if name in ("min", "max") else None,
         )
-    if name == "count" and len(args) == 1 and isinstance(args[0], exp.Star):
+    star = name == "count" and len(args) == 1 and isinstance(args[0], exp.Star)
+    if star:
         args = []
     bind = binder.in_aggregate if function.aggregate else binder.bind
     bound = tuple(bind(arg) for arg in args)
     condition = _condition(binder, where)
-    found = _result_type(binder, function, bound, tree)
+    found = t.BIGINT if star else _result_type(binder, function, bound, tree)
     return Call(
         type=found,
         nullable=_nullable(function, bound),
@@ -104,10 +105,7 @@ def _result_type(
     binder: ExpressionBinder, function: Function, args: tuple[Expr, ...], tree: exp.Expr
 ) -> t.DataType:
     count = len(args)
-    star = function.name == "count" and count == 0
-    if not star and (
-        count < function.min_args or (function.max_args is not None and count > function.max_args)
-    ):
+    if count < function.min_args or (function.max_args is not None and count > function.max_args):
         raise binder.error(codes.WRONG_ARGUMENTS, _count_message(function, count), tree)
     try:
         return function.returns([_known(arg) for arg in args])
