@@ -1,0 +1,215 @@
+"""A Delta table: appends, or upserts by primary key."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from compiler.diagnostics.codes import PRIMARY_KEY
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import Sink
+from runtime.connectors.sinks import ownership
+from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.spark.context import quote
+
+_LOG = "_delta_log"
+_SINK, _PROJECT = "headrace.sink", "headrace.project"
+_TXN = "spark.databricks.delta.write."
+_LOOK_BACK = 20
+
+
+class DeltaWriter:
+    """Commits an epoch together with its number, under an application id of sink and checkpoint.
+
+    With a primary key an epoch is merged. An append query has no order between two rows of one key, so
+    such an epoch is refused rather than settled by chance.
+    """
+
+    def __init__(self, sink: Sink, ctx: SinkContext) -> None:
+        self._sink = sink
+        self._ctx = ctx
+        self.folder = ownership.output_folder(sink, ctx.project_dir)
+        self.location = str(sink.options["path"])
+        self.rows_written = 0
+        self.passes = 2 if sink.primary_key else 1
+        self._incarnation = ""
+        self._written = -1
+
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
+        """Looks for other people's files, and for epochs of a checkpoint that is gone."""
+        self._incarnation = incarnation
+        if not self._is_table():
+            if not ownership.is_empty(self.folder):
+                raise ownership.foreign(self._sink.uid, self.folder, "the folder is not a Delta table")
+            return
+        epochs = self._epochs()
+        others = [app for app in epochs if app.startswith(self._prefix()) and app != self._app()]
+        # An upsert lands on the rows that it made before; appended rows would be there twice.
+        if others and not self._sink.primary_key:
+            raise ownership.other_incarnation(self._sink.uid, self.folder)
+        written = epochs.get(self._app(), -1)
+        if written > last_epoch:
+            raise ownership.newer_than_state(self._sink.uid, self.folder, written, last_epoch)
+        self._written = written
+
+    def write(self, epoch: int, batch: DataFrame) -> bool:
+        """Commits the epoch, unless the table has it."""
+        session = batch.sparkSession
+        self._create(session)
+        # Nobody else commits under this application while the state root is locked; and if so all the
+        # same, Delta itself skips a transaction that it has.
+        if epoch <= self._written:
+            return False
+        rows = columns_of(self._sink, batch)
+        if self._sink.primary_key:
+            self._merge(session, epoch, rows)
+        else:
+            rows.write.format("delta").mode("append").options(
+                txnAppId=self._app(), txnVersion=str(epoch)
+            ).save(str(self.folder))
+        self._written = epoch
+        self.rows_written += self._rows_of(epoch)
+        return True
+
+    def check_empty(self) -> None:
+        """The table must be made by this sink, and no other application may have committed to it."""
+        if not self._is_table():
+            if not ownership.is_empty(self.folder):
+                raise ownership.foreign(self._sink.uid, self.folder, "the folder is not a Delta table")
+            return
+        _, snapshot = _snapshot(self._ctx.session, self.folder)
+        properties = snapshot.metadata().configuration()
+        owner = tuple(_get(properties, key) for key in (_SINK, _PROJECT))
+        if owner != (self._sink.uid, self._ctx.project):
+            raise ownership.foreign(self._sink.uid, self.folder, "this sink did not create the table")
+        strangers = [app for app in self._epochs() if not app.startswith(self._prefix())]
+        if strangers:
+            raise ownership.foreign(self._sink.uid, self.folder, f"{strangers[0]} writes to the table too")
+
+    def empty(self) -> None:
+        """Removes the table."""
+        if not self._is_table():
+            return
+        # Renamed first, so that a kill leaves the table or nothing under its name.
+        grave = self.folder.with_name(f".headrace_gone_{uuid.uuid4()}")
+        self.folder.rename(grave)
+        shutil.rmtree(grave, ignore_errors=True)
+        # Delta remembers tables by their path.
+        jvm: Any = self._ctx.session._jvm
+        jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+    def _prefix(self) -> str:
+        return f"headrace/{self._ctx.project}/{self._sink.uid}/"
+
+    def _app(self) -> str:
+        return self._prefix() + self._incarnation
+
+    def _is_table(self) -> bool:
+        log = self.folder / _LOG
+        return log.is_dir() and any(log.iterdir())
+
+    def _epochs(self) -> dict[str, int]:
+        """The newest version of each application that has committed to the table."""
+        log = self.folder / _LOG
+        if not any(log.glob("*.checkpoint*")):
+            # A young table's log is a few small files; Delta would start a Spark job for it.
+            actions = [action for commit in sorted(log.glob("*.json")) for action in _actions(commit)]
+            return {action["txn"]["appId"]: action["txn"]["version"] for action in actions if "txn" in action}
+        jvm, snapshot = _snapshot(self._ctx.session, self.folder)
+        found = jvm.scala.jdk.javaapi.CollectionConverters.asJava(snapshot.setTransactions())
+        return {txn.appId(): txn.version() for txn in found}
+
+    def _create(self, session: SparkSession) -> None:
+        if self._is_table():
+            return
+        from delta.tables import DeltaTable
+
+        builder = DeltaTable.createIfNotExists(session).location(str(self.folder))
+        for column in self._sink.columns:
+            builder = builder.addColumn(column.name, column.type)
+        if self._sink.partition_by:
+            builder = builder.partitionedBy(*self._sink.partition_by)
+        builder.property(_SINK, self._sink.uid).property(_PROJECT, self._ctx.project).execute()
+
+    def _merge(self, session: SparkSession, epoch: int, rows: DataFrame) -> None:
+        from delta.tables import DeltaTable
+
+        keys = self._sink.primary_key
+        self._refuse_duplicates(epoch, rows)
+        # NULL meets NULL: with plain equality each epoch would insert such a row again.
+        same = " AND ".join(f"t.{quote(key)} <=> s.{quote(key)}" for key in keys)
+        with _transaction(session, self._app(), epoch):
+            (
+                DeltaTable.forPath(session, str(self.folder))
+                .alias("t")
+                .merge(rows.alias("s"), same)
+                .whenMatchedUpdateAll()
+                .whenNotMatchedInsertAll()
+                .execute()
+            )
+
+    def _refuse_duplicates(self, epoch: int, rows: DataFrame) -> None:
+        keys = self._sink.primary_key
+        columns = [F.col(quote(key)) for key in keys]
+        counted = rows.groupBy(*columns).agg(F.count(F.lit(1)).alias("__headrace_n"))
+        twice = counted.where("__headrace_n > 1").limit(1).collect()
+        if twice:
+            key = ", ".join(f"{name} = {twice[0][i]}" for i, name in enumerate(keys))
+            raise DiagnosticError(
+                Diagnostic(
+                    PRIMARY_KEY,
+                    f"epoch {epoch} of sink {self._sink.uid} has {twice[0]['__headrace_n']} rows for {key}",
+                    cause="rows of one epoch have no order, so none of them is the last; nothing was written",
+                    fix="aggregate by the primary key, or keep one row a key, before the sink",
+                )
+            )
+
+    def _rows_of(self, epoch: int) -> int:
+        """Rows of the epoch, from its commit; others may have committed since."""
+        commits = sorted((self.folder / _LOG).glob("*.json"), reverse=True)
+        for commit in commits[:_LOOK_BACK]:
+            actions = _actions(commit)
+            txn = next((action["txn"] for action in actions if "txn" in action), None)
+            if txn and (txn["appId"], txn["version"]) == (self._app(), epoch):
+                info: dict[str, Any] = next(
+                    (action["commitInfo"] for action in actions if "commitInfo" in action), {}
+                )
+                metrics = info.get("operationMetrics", {})
+                return int(metrics.get("numSourceRows", metrics.get("numOutputRows", 0)))
+        return 0
+
+
+def _actions(commit: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in commit.read_text().splitlines() if line]
+
+
+@contextmanager
+def _transaction(session: SparkSession, app: str, epoch: int) -> Iterator[None]:
+    """MERGE takes its transaction from the session; with autoReset from one statement only."""
+    values = {"txnAppId": app, "txnVersion": str(epoch), "txnVersion.autoReset.enabled": "true"}
+    for key, value in values.items():
+        session.conf.set(_TXN + key, value)
+    try:
+        yield
+    finally:
+        for key in values:
+            session.conf.unset(_TXN + key)
+
+
+def _snapshot(session: SparkSession, folder: Path) -> tuple[Any, Any]:
+    jvm: Any = session._jvm  # Delta has no Python API for its transactions
+    log = jvm.org.apache.spark.sql.delta.DeltaLog
+    return jvm, log.forTableWithSnapshot(session._jsparkSession, str(folder))._2()
+
+
+def _get(mapping: Any, key: str) -> str | None:
+    found = mapping.get(key)
+    return str(found.get()) if found.isDefined() else None
