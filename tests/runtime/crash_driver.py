@@ -3,7 +3,7 @@
 Usage: crash_driver.py PROJECT PLAN FAULT. Faults live here, not in the product:
 
     after:SINK:EPOCH  right after a sink has committed an epoch, before Spark hears of it
-    files:FOLDER      as soon as part files are in a folder (tasks sleep on HR_TEST_SLEEP_MS meanwhile)
+    files:EPOCH       when an epoch's part files are there, before the manifest lists them
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -21,6 +19,7 @@ from sessions import open_test_session
 from compiler.jobplan.codec import plan_from_json
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import Writer
+from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.jobs.runner import run
 
 
@@ -48,13 +47,18 @@ def die_after(sink_uid: str, epoch: int) -> None:
         SINKS[connector] = wrapped
 
 
-def die_on_files(folder: Path) -> None:
-    def watch() -> None:
-        while not list(folder.rglob("part-*")):
-            time.sleep(0.02)
-        die()
+def die_amid_files(epoch: int) -> None:
+    """Tasks of the file sink have ended, and the manifest has not been written."""
+    write = FilesystemWriter.write
 
-    threading.Thread(target=watch, daemon=True).start()
+    def write_and_die(self: FilesystemWriter, number: int, batch: DataFrame) -> bool:
+        if number == epoch:
+            no_mark = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+            batch.write.mode("append").options(**no_mark).json(str(self.folder))
+            die()
+        return write(self, number, batch)
+
+    FilesystemWriter.write = write_and_die  # type: ignore[method-assign]  # for this process only
 
 
 def main() -> None:
@@ -62,7 +66,7 @@ def main() -> None:
     if fault[0] == "after":
         die_after(fault[1], int(fault[2]))
     else:
-        die_on_files(project / fault[1])
+        die_amid_files(int(fault[1]))
     text = plan_from_json(plan.read_text())
     run(text, project, session=open_test_session(), on_end=sys.argv[4])  # type: ignore[arg-type]
 
