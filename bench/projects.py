@@ -83,7 +83,7 @@ _UNITED = """\
 SELECT event_id, customer, region, channel, net, quantity, event_time, 'direct' AS way
 FROM flagged_{n} WHERE channel = 'SHOP'
 UNION ALL
-SELECT event_id, customer, region, channel, net * 0.98, quantity, event_time, 'online' AS way
+SELECT event_id, customer, region, channel, net * 0.98 AS net, quantity, event_time, 'online' AS way
 FROM flagged_{n} WHERE channel <> 'SHOP'
 """
 
