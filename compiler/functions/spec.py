@@ -6,17 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from compiler.plan.types import DataType
+from compiler.plan.types import VARIANT, DataType
 
 
 @dataclass(frozen=True, slots=True)
 class Arg:
-    """What is known of an argument: its type, whether it may be NULL, and its value if it is a literal."""
+    """What is known of an argument: its type, whether it may be NULL, and its value if it is a literal.
+
+    Args:
+        type: its type; of a lambda, the type of its body.
+        nullable: whether it may be NULL; of a lambda, whether its body may be.
+        literal: the value, where it is a string, a whole number or a boolean.
+        is_literal: whether it is known before a row is read: a literal, or an expression of literals only
+            (`array(0.5, 0.9)`), which Spark calls foldable.
+        name: the name of the column or of the alias; `struct(a, b)` names its fields by it.
+    """
 
     type: DataType
     nullable: bool
     literal: str | int | bool | None = None
     is_literal: bool = False
+    name: str | None = None
 
 
 class TypeProblem(Exception):
@@ -39,7 +49,8 @@ class Function:
     Args:
         name: lower case.
         min_args, max_args: how many arguments; `max_args` None is any number.
-        returns: result type from the arguments; raises TypeProblem.
+        returns: result type from the arguments; raises TypeProblem. A generator's is a STRUCT of the
+            columns that it gives.
         nulls: when the result may be NULL.
         aggregate: works on a group of rows.
         deterministic: the same arguments give the same result when an epoch is replayed.
@@ -56,3 +67,11 @@ class Function:
     deterministic: bool = True
     generator: bool = False
     window_only: bool = False
+
+    def nullable(self, args: Sequence[Arg]) -> bool:
+        """Whether the result may be NULL for these arguments."""
+        if self.nulls is Nulls.NEVER or self.nulls is Nulls.ALWAYS:
+            return self.nulls is Nulls.ALWAYS
+        # A VARIANT that is not NULL may hold JSON's null, and that becomes NULL when it is cast.
+        may_be = [arg.nullable or arg.type == VARIANT for arg in args]
+        return all(may_be) if self.nulls is Nulls.ALL else any(may_be)

@@ -195,6 +195,14 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
         return Timestamp(max(a.precision, b.precision))
     if is_temporal(a) and is_temporal(b):
         return a if isinstance(a, Timestamp) else b
+    if STRING in (a, b):
+        return _common_with_string(b if a == STRING else a)
+    if isinstance(a, Interval) and isinstance(b, Interval):
+        return _common_interval(a, b)
+    return _common_nested(a, b)
+
+
+def _common_nested(a: DataType, b: DataType) -> DataType | None:
     if isinstance(a, Array) and isinstance(b, Array):
         element = common_type(a.element, b.element)
         return Array(element, a.contains_null or b.contains_null) if element else None
@@ -203,18 +211,16 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
         return Map(key, value, a.value_contains_null or b.value_contains_null) if key and value else None
     if isinstance(a, Struct) and isinstance(b, Struct) and len(a.fields) == len(b.fields):
         return _common_struct(a, b)
-    if STRING in (a, b):
-        # ANSI mode: a string meets a number as BIGINT or DOUBLE, and a time as that time.
-        other = b if a == STRING else a
-        if is_integral(other):
-            return BIGINT
-        if is_numeric(other):
-            return DOUBLE
-        if is_temporal(other) or other in (BOOLEAN, BINARY, VARIANT):
-            return other
-    if isinstance(a, Interval) and isinstance(b, Interval):
-        return _common_interval(a, b)
     return None
+
+
+def _common_with_string(other: DataType) -> DataType | None:
+    # ANSI mode: a string meets a number as BIGINT or DOUBLE, and a time as that time.
+    if is_integral(other):
+        return BIGINT
+    if is_numeric(other):
+        return DOUBLE
+    return other if is_temporal(other) or other in (BOOLEAN, BINARY, VARIANT) else None
 
 
 def _common_number(a: DataType, b: DataType) -> DataType:
@@ -228,7 +234,8 @@ def _common_number(a: DataType, b: DataType) -> DataType:
     assert right is not None
     # Beyond 38 digits Spark gives up digits of the scale, all of them if need be, before one of the whole
     # part (DecimalPrecisionTypeCoercion.widerDecimalType); arithmetic keeps six, see `decimal`.
-    whole, scale = max(left.precision - left.scale, right.precision - right.scale), max(left.scale, right.scale)
+    whole = max(left.precision - left.scale, right.precision - right.scale)
+    scale = max(left.scale, right.scale)
     return Decimal(min(whole + scale, 38), min(scale, 38 - whole))
 
 
