@@ -50,6 +50,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.timeout(900)  # four runs: on a machine that does much else besides, each may take minutes
 def test_the_first_project_runs_again_closes_and_starts_over(demo: Path) -> None:
     out = demo / "out/best_sellers"
 
