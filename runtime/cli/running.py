@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from compiler.diagnostics.codes import CODES, QUERY_FAILED
+from compiler.diagnostics.codes import CODES
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import JobPlan, Query
 from runtime.connectors.packages import packages_of
@@ -35,24 +35,6 @@ class Control:
     def new(cls) -> Control:
         """Nothing is asked for yet."""
         return cls(threading.Event(), threading.Event())
-
-
-class JvmDied(DiagnosticError):
-    """The JVM has ended in the middle of a run: what was committed is safe, and the next run goes on.
-
-    Args:
-        log: where the JVM's last words are.
-    """
-
-    def __init__(self, log: Path) -> None:
-        super().__init__(
-            Diagnostic(
-                QUERY_FAILED,
-                "the JVM that runs Spark has ended in the middle of the run",
-                cause=f"its last words are in {log}; a frequent reason is memory",
-                fix="give it more with `spark: {spark.driver.memory: 4g}` in the target; run again to resume",
-            )
-        )
 
 
 @dataclass(frozen=True)
@@ -154,7 +136,8 @@ def run_plan(
         environment: resolves `${env:NAME}`.
 
     Raises:
-        DiagnosticError: the machine or the state refused the run, and nothing was started.
+        DiagnosticError: the machine or the state refused the run, and nothing was started; or, with
+            QUERY_FAILED, the JVM ended in the middle of it.
     """
     control = control or Control.new()
     environment = environment or Environment()
@@ -181,8 +164,6 @@ def run_plan(
         session = open_session(settings, while_starting)
     except EnvironmentProblem as problem:
         raise DiagnosticError(environment_diagnostic(problem)) from problem
-    from py4j.protocol import Py4JNetworkError
-
     try:
         started()
         from runtime.jobs.runner import run
@@ -200,8 +181,6 @@ def run_plan(
             say=say,
             environment=environment,
         )
-    except (Py4JNetworkError, ConnectionError) as error:
-        raise JvmDied(jvm_log) from error
     finally:
         close_session(session)
 

@@ -12,6 +12,7 @@ import click
 from runtime.cli.options import Common, common_options, script_argument
 
 if TYPE_CHECKING:
+    from compiler.diagnostics.diagnostic import DiagnosticError
     from compiler.jobplan.model import JobPlan
     from runtime.cli.loading import Refused
     from runtime.cli.pipeline import Pipeline
@@ -107,7 +108,7 @@ def _run(
     from compiler.jobplan.codec import to_json
     from runtime.cli import loading, logs, summary, target
     from runtime.cli.pipeline import not_writable
-    from runtime.cli.running import Control, JvmDied, run_plan
+    from runtime.cli.running import Control, run_plan
     from runtime.cli.signals import Signals
 
     output = common.output
@@ -151,13 +152,10 @@ def _run(
                 started=signals.started,
                 environment=environment,
             )
-    except JvmDied as error:
-        _close(progress)
-        output.diagnostics(error.diagnostics)
-        return loading.FAILED
     except DiagnosticError as error:
         _close(progress)
-        raise loading.refused_with(common, error) from error
+        output.diagnostics(error.diagnostics)
+        return loading.FAILED if _had_begun(error) else loading.WRONG
     finally:
         _close(progress)
         logs.flush()
@@ -165,6 +163,13 @@ def _run(
     bounded = all(query.trigger_ms is None for query in plan.queries)
     summary.tell(output, report, seconds=time.monotonic() - began, bounded=bounded)
     return _exit_code(report, abandoned=control.abandon.is_set())
+
+
+def _had_begun(error: DiagnosticError) -> bool:
+    """Whether queries ran already: the JVM has ended under them."""
+    from compiler.diagnostics.codes import QUERY_FAILED
+
+    return any(found.code is QUERY_FAILED for found in error.diagnostics)
 
 
 def _exit_code(report: RunReport, *, abandoned: bool) -> int:
