@@ -9,7 +9,7 @@ from typing import Any
 
 import plans
 import pytest
-from files import rows_of, tuples_of
+from files import tuples_of
 from pyspark.sql import DataFrame, SparkSession
 
 from compiler.jobplan import model as m
@@ -191,8 +191,8 @@ def test_windows_cascade_over_window_time(session: SparkSession, tmp_path: Path)
     plan = plans.plan(plans.query(operators, "agg2", (plans.sink("agg2", columns),)))
     left_open = run(plan, tmp_path, session=session)
     assert left_open.failures == ()
-    assert [(r["total"], r["n"]) for r in rows_of(tmp_path / "out")] == [(7, 3), (8, 1)]
+    assert tuples_of(tmp_path / "out", "total", "n") == [(7, 3), (8, 1)]
     assert left_open.open_windows == 1
     closed = run(plan, tmp_path, session=session, on_end="close")
     assert closed.failures == ()
-    assert [(r["total"], r["n"]) for r in rows_of(tmp_path / "out")] == [(7, 3), (8, 1), (16, 1)]
+    assert tuples_of(tmp_path / "out", "total", "n") == [(7, 3), (8, 1), (16, 1)]
