@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from py4j.protocol import Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 
 from compiler.diagnostics.codes import QUERY_FAILED
@@ -133,7 +133,10 @@ class _Supervisor:
                     self._end(tasks)
                     break
                 time.sleep(_POLL_SECONDS)
-        except (Py4JNetworkError, ConnectionError) as error:
+        except (Py4JError, ConnectionError) as error:
+            # A call that is cut off ends in the plain kind; Java's own exceptions are its children.
+            if isinstance(error, Py4JJavaError):
+                raise
             # Too little memory is the usual reason. What was in flight is finished by the next run.
             _log.error("the JVM is gone", exc_info=error)
             raise DiagnosticError(_jvm_gone()) from error
