@@ -18,10 +18,10 @@ class BlackholeWriter:
     def __init__(self, sink: Sink, _ctx: SinkContext) -> None:
         self._sink = sink
 
-    def prepare(self, _incarnation: str, _last_epoch: int) -> None:
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim."""
 
-    def write(self, _epoch: int, batch: DataFrame) -> bool:
+    def write(self, epoch: int, batch: DataFrame) -> bool:
         """Computes every column of every row."""
         columns_of(self._sink, batch).write.format("noop").mode("append").save()
         return True

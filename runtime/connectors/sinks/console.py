@@ -23,7 +23,7 @@ class ConsoleWriter:
         self._most = int(sink.options.get("rows", _MOST_ROWS))
         self.rows_written = 0
 
-    def prepare(self, _incarnation: str, _last_epoch: int) -> None:
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim."""
 
     def write(self, epoch: int, batch: DataFrame) -> bool:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -75,8 +76,7 @@ class FilesystemWriter:
             return False
         rows = columns_of(self._sink, batch).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
         session = batch.sparkSession
-        jvm = session._jvm  # Spark has no Python API for its file sink
-        assert jvm is not None
+        jvm: Any = session._jvm  # Spark has no Python API for its file sink
         name = file_format(self._sink.options)
         file_sink = jvm.org.apache.spark.sql.execution.streaming.sinks.FileStreamSink(
             session._jsparkSession,
@@ -85,8 +85,9 @@ class FilesystemWriter:
             jvm.PythonUtils.toSeq(list(self._sink.partition_by)),
             jvm.PythonUtils.toScalaMap(spark_options(self._sink.options)),
         )
-        file_sink.addBatch(epoch, rows._jdf)
-        observed = rows._jdf.queryExecution().observedMetrics().get(_ROWS)
+        frame: Any = rows._jdf
+        file_sink.addBatch(epoch, frame)
+        observed = frame.queryExecution().observedMetrics().get(_ROWS)
         if observed.isDefined():
             self.rows_written += observed.get().getLong(0)
         return True

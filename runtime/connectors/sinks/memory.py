@@ -21,11 +21,11 @@ class MemoryWriter:
         self.location = f"memory of this process ({sink.uid})"
         self.rows_written = 0
 
-    def prepare(self, _incarnation: str, _last_epoch: int) -> None:
+    def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Makes an empty list if there is none yet."""
         ROWS.setdefault(self._sink.uid, [])
 
-    def write(self, _epoch: int, batch: DataFrame) -> bool:
+    def write(self, epoch: int, batch: DataFrame) -> bool:
         """Collects the epoch."""
         rows = columns_of(self._sink, batch).collect()
         ROWS.setdefault(self._sink.uid, []).extend(rows)
