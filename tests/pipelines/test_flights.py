@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -122,6 +123,20 @@ def test_killed_runs_leave_the_rows_of_an_undisturbed_one(tmp_path: Path) -> Non
     assert present(project) == expected(project, DAYS)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_killed_at_any_moment_lose_and_double_nothing(tmp_path: Path, seed: int) -> None:
+    moments = random.Random(seed)
+    project = project_in(tmp_path, DAYS)
+    for epoch in range(7):
+        query = moments.choice(["airport_delays", "carrier_punctuality", "all_departures"])
+        kill_in_epoch(project, query, epoch, moments.uniform(0, 2))
+    done = subprocess.run(command(project), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert present(project) == expected(project, DAYS)
+
+
 def command(project: Path) -> list[str]:
     program = Path(sys.executable).with_name("headrace")
     return [str(program), "run", "--project-dir", str(project), "--vars", "{files_per_epoch: 5}"]
@@ -133,6 +148,7 @@ def kill_in_epoch(project: Path, query: str, epoch: int, pause: float) -> None:
     with subprocess.Popen(
         command(project), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
+        # Another query may have been further when this one was killed, so the epoch may be there already.
         while not begun.exists():
             assert process.poll() is None, "the run ended before it could be killed"
             time.sleep(0.02)
