@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
@@ -201,7 +201,7 @@ def test_case(session: SparkSession, tmp_path: Path, name: str, number: int, way
     compiled = compile_case(name, tmp_path)
     assert compiled.plan is not None, render_all(compiled.diagnostics)
     parts = batches(name, spread=way != "whole")
-    on_end = "close" if expected.end_of_input == "close" else "leave_open"
+    on_end: Literal["close", "leave_open"] = "close" if expected.end_of_input == "close" else "leave_open"
     half = len(parts) // 2 if way == "resumed" else 0
     if half:
         lay_out(name, tmp_path, parts[:half], 0)

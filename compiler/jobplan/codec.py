@@ -1,36 +1,37 @@
-"""Job plan to JSON and back.
-
-Writing needs no library; reading validates with pydantic, which is imported only then, because it would
-double the start-up of a compile.
-"""
+"""Job plan to JSON and back, both by msgspec: a compile reads the state root's manifest each time."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from compiler.jobplan.model import JOB_PLAN_VERSION, JobPlan, Manifest
+import msgspec
+
+from compiler.jobplan.model import JOB_PLAN_VERSION, MANIFEST_VERSION, JobPlan, Manifest
 
 T = TypeVar("T")
+
+# From this depth on a value stays on one line: in a job plan that is an operator, a sink, a chain.
+_LINE_DEPTH = 4
 
 
 class PlanFormatError(ValueError):
     """The text is not a job plan (or manifest) that this version reads."""
 
 
+class _Versioned(msgspec.Struct):
+    """What every format has; read first, since another version may have other fields."""
+
+    version: int
+
+
 def to_json(value: object) -> str:
     """A plan, manifest or part of one as JSON, keys in the order of the classes, an operator a line."""
-    return _pretty(_plain(value), 0) + "\n"
-
-
-# From this depth on a value stays on one line: in a job plan that is an operator, a sink, a chain.
-_LINE_DEPTH = 4
+    return _pretty(msgspec.to_builtins(value), 0) + "\n"
 
 
 def _pretty(value: Any, depth: int) -> str:
-    if depth >= _LINE_DEPTH or not value or not isinstance(value, (dict, list)):
+    if depth >= _LINE_DEPTH or not value or not isinstance(value, (dict, list, tuple)):
         return json.dumps(value, ensure_ascii=False)
     margin = "  " * (depth + 1)
     if isinstance(value, dict):
@@ -56,45 +57,14 @@ def manifest_from_json(text: str) -> Manifest:
     Raises:
         PlanFormatError: another version, or not a manifest at all.
     """
-    return _read(Manifest, text, 1)
-
-
-def _plain(value: object) -> Any:
-    kind: Any = type(value)
-    names = _field_names(kind)
-    if names:
-        return {name: _plain(getattr(value, name)) for name in names}
-    if isinstance(value, (tuple, list)):
-        return [_plain(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    return value
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+    return _read(Manifest, text, MANIFEST_VERSION)
 
 
 def _read(kind: type[T], text: str, version: int) -> T:
-    from pydantic import ValidationError
-
     try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise PlanFormatError(f"not JSON: {error}") from error
-    found = raw.get("version") if isinstance(raw, dict) else None
-    if found != version:
-        raise PlanFormatError(f"version {found!r} where this headrace reads version {version}")
-    try:
-        result: T = _adapter(cast(Any, kind)).validate_python(raw)
-    except ValidationError as error:
+        found = msgspec.json.decode(text, type=_Versioned).version
+        if found != version:
+            raise PlanFormatError(f"version {found} where this headrace reads version {version}")
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
         raise PlanFormatError(str(error)) from error
-    return result
-
-
-@cache
-def _adapter(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)

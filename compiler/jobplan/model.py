@@ -10,17 +10,18 @@ Times are milliseconds, sizes bytes, unless a field says otherwise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct, field
+
 JOB_PLAN_VERSION = 1
+MANIFEST_VERSION = 1
 
 OptionValue = str | int | float | bool
 Options = dict[str, OptionValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of an operator's output: `type` is Spark DDL."""
 
     name: str
@@ -28,8 +29,7 @@ class Column:
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A named expression."""
 
     name: str
@@ -39,8 +39,16 @@ class Item:
 # --- operators: one class each; `op` tells them apart in JSON ---------------
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class _Operator(Struct, frozen=True, tag_field="op"):
+    """Base of all operators; JSON begins with the tag that tells them apart."""
+
+    @property
+    def op(self) -> str:
+        """The operator's tag."""
+        return str(self.__struct_config__.tag)
+
+
+class Scan(_Operator, frozen=True, tag="scan"):
     """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes."""
 
     id: str
@@ -49,12 +57,10 @@ class Scan:
     connector: str
     options: Options
     columns: tuple[Column, ...]
-    op: Literal["scan"] = "scan"
     inputs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(_Operator, frozen=True, tag="seed"):
     """Reads a small CSV table with a header line; `sha256` is that of the file's bytes."""
 
     id: str
@@ -62,12 +68,10 @@ class Seed:
     path: str
     sha256: str
     columns: tuple[Column, ...]
-    op: Literal["seed"] = "seed"
     inputs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Watermark:
+class Watermark(_Operator, frozen=True, tag="watermark"):
     """Marks `column` as event time, late by at most `delay_ms`; what to do with NULL is said too."""
 
     id: str
@@ -76,33 +80,27 @@ class Watermark:
     column: str
     delay_ms: int
     on_null: Literal["fail", "drop"] = "fail"
-    op: Literal["watermark"] = "watermark"
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(_Operator, frozen=True, tag="filter"):
     """Keeps the rows for which `predicate` is true."""
 
     id: str
     uid: str
     inputs: tuple[str, ...]
     predicate: str
-    op: Literal["filter"] = "filter"
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(_Operator, frozen=True, tag="project"):
     """Computes the output columns; an item that is just a column keeps its event-time mark."""
 
     id: str
     uid: str
     inputs: tuple[str, ...]
     items: tuple[Item, ...]
-    op: Literal["project"] = "project"
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(_Operator, frozen=True, tag="window"):
     """Assigns rows to windows over `time_column`; a row may land in several (hop).
 
     Adds `start`, `end` and `time` (names of output columns; end is exclusive, time is end - 1 ms).
@@ -121,11 +119,9 @@ class Window:
     start: str
     end: str
     time: str
-    op: Literal["window"] = "window"
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(_Operator, frozen=True, tag="aggregate"):
     """Groups by `keys` and computes `aggregates`; `output` names the columns in order.
 
     `event_time_key` names the key whose watermark closes a group (a window's end), or is None on a
@@ -142,21 +138,17 @@ class Aggregate:
     event_time_key: str | None
     delay_ms: int | None = None
     window_time: Item | None = None
-    op: Literal["aggregate"] = "aggregate"
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(_Operator, frozen=True, tag="union"):
     """UNION ALL by position; columns take the names of the first input."""
 
     id: str
     uid: str
     inputs: tuple[str, ...]
-    op: Literal["union"] = "union"
 
 
-@dataclass(frozen=True, slots=True)
-class SeedJoin:
+class SeedJoin(_Operator, frozen=True, tag="seed_join"):
     """Joins the first input (a stream) with the second (a seed), which is broadcast.
 
     The names of both sides differ already. `kind`: inner, left, semi or anti, seen from the stream.
@@ -167,7 +159,6 @@ class SeedJoin:
     inputs: tuple[str, str]
     kind: Literal["inner", "left", "semi", "anti", "cross"]
     condition: str | None
-    op: Literal["seed_join"] = "seed_join"
 
 
 Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Union | SeedJoin
@@ -176,8 +167,7 @@ Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Uni
 # --- sinks, state, queries --------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Sink:
+class Sink(Struct, frozen=True):
     """Writes the output of operator `input`, epoch by epoch."""
 
     uid: str
@@ -191,8 +181,7 @@ class Sink:
     removed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A stateful operator of a query. Two plans may share a checkpoint only if their lists are equal.
 
     `fingerprint` covers all that the stored bytes depend on: keys, aggregates, types, window.
@@ -207,16 +196,14 @@ class State:
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """Operators joined by forward edges, run without a hand-over in between."""
 
     id: str
     operators: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """An edge between chains: rows move by hash of `keys`, or a small side is broadcast."""
 
     source: str
@@ -225,8 +212,7 @@ class Exchange:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """One Structured Streaming query: one checkpoint, one trigger, one output mode.
 
     `trunk` is the operator whose rows are the query's stream; operators below it (towards the sinks)
@@ -254,8 +240,7 @@ class Query:
         return tuple(op.read_name for op in self.operators if isinstance(op, Scan))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the target says about a run. Paths are absolute or relative to `project_dir`."""
 
     master: str
@@ -264,8 +249,7 @@ class Settings:
     spark: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class JobPlan:
+class JobPlan(Struct, frozen=True):
     """A compiled project for one target. `project_dir` is not part of the JSON that is kept."""
 
     version: int
@@ -280,8 +264,7 @@ class JobPlan:
 # --- what a state root remembers --------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMemory:
+class GroupMemory(Struct, frozen=True):
     """A query that was formed once: its uid is minted then and never derived again."""
 
     uid: str
@@ -291,8 +274,7 @@ class GroupMemory:
     parallelism: int
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """The memory of a state root: an input value of the compiler, written by the runtime only.
 
     `retired` holds uids of queries that are gone; they are not minted again.

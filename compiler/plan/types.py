@@ -205,13 +205,20 @@ def common_type(a: DataType, b: DataType) -> DataType | None:
 def _common_nested(a: DataType, b: DataType) -> DataType | None:
     if isinstance(a, Array) and isinstance(b, Array):
         element = common_type(a.element, b.element)
-        return Array(element, a.contains_null or b.contains_null) if element else None
+        nulls = a.contains_null or b.contains_null or _reads(a.element, b.element)
+        return Array(element, nulls) if element else None
     if isinstance(a, Map) and isinstance(b, Map):
         key, value = common_type(a.key, b.key), common_type(a.value, b.value)
-        return Map(key, value, a.value_contains_null or b.value_contains_null) if key and value else None
+        nulls = a.value_contains_null or b.value_contains_null or _reads(a.value, b.value)
+        return Map(key, value, nulls) if key and value else None
     if isinstance(a, Struct) and isinstance(b, Struct) and len(a.fields) == len(b.fields):
         return _common_struct(a, b)
     return None
+
+
+def _reads(a: DataType, b: DataType) -> bool:
+    # To Spark's types, a string that is read as something else may be NULL, though ANSI mode fails instead.
+    return (a == STRING) != (b == STRING)
 
 
 def _common_with_string(other: DataType) -> DataType | None:

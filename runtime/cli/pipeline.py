@@ -105,7 +105,6 @@ def memory(project: Project, reporter: Reporter) -> Manifest | None:
     root = state_root(project)
     if not (root / "manifest.json").exists():
         return None
-    # Only here: it reads with pydantic, which would double the time of a first compile.
     from runtime.state.root import read_manifest
 
     try:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from compiler.diagnostics.codes import CODES
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import JobPlan, Query
+from compiler.jobplan.model import JobPlan, Query, Scan
 from runtime.connectors.packages import packages_of
 from runtime.jobs.environment import Environment
 from runtime.jobs.events import Event
@@ -94,7 +94,7 @@ def check_sources(
         found
         for query in queries_to_run(plan, options)
         for op in environment.resolve(query).operators
-        if op.op == "scan" and op.connector in SOURCES
+        if isinstance(op, Scan) and op.connector in SOURCES
         for found in SOURCES[op.connector].check(op, project_dir)
         if found.is_error
     ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from compiler.diagnostics.codes import MISSING_ENVIRONMENT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError

@@ -60,10 +60,13 @@ class Execution:
         self._live = tuple(sink for sink in self.query.sinks if not sink.removed)
         self._stateful = bool(self.query.state)
         passes = sum(writer.passes for writer in self.writers.values())
+        trunk = self.query.trunk
+        uses = sum(op.inputs.count(trunk) for op in self.query.operators)
+        uses += sum(sink.input == trunk for sink in self._live)
         # Below a stateful trunk, Spark may prove that an epoch has no rows and not compute it, which its
         # state does not survive. Persisted, the epoch can be computed to its end without doing it twice.
         kinds = set(below_trunk(self.query)) - {"project"}
-        self._persist = passes > 1 or (self._stateful and bool(kinds))
+        self._persist = passes > 1 or uses > 1 or (self._stateful and bool(kinds))
 
     def start(self, trigger: Mapping[str, Any]) -> None:
         """Starts the query; what goes wrong at that is kept in `error`."""

@@ -10,10 +10,10 @@ from typing import Any
 from compiler.diagnostics.codes import BAD_RECORD, MISSING_PATH, NULL_EVENT_TIME, QUERY_FAILED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from runtime.jobs.environment import Environment
-from runtime.spark.operators.watermark import NULL_MARKER
 
 _NULL_TIME = re.compile(
-    re.escape(NULL_MARKER) + r" source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
+    r"\[headrace:(?P<what>null_event_time|null_value)\] "
+    r"source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
     re.MULTILINE,
 )
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
@@ -54,11 +54,23 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
     )
 
 
+def worker_was_late(error: BaseException) -> bool:
+    """Whether a query failed only because a Python worker took too long to come up."""
+    return any("Python worker failed to connect back" in link.message for link in _chain(error))
+
+
 def _null_time(links: list[_Link]) -> Diagnostic | None:
     for link in links:
         match = _NULL_TIME.search(link.message)
         if match:
             source, column = match["source"], match["column"].strip().rstrip(".")
+            if match["what"] == "null_value":
+                return Diagnostic(
+                    BAD_RECORD,
+                    f"a row of source {source} has no {column}, which is declared NOT NULL",
+                    cause="a promise of the schema is broken, and results would rest on it",
+                    fix="correct the data, or declare the column without NOT NULL",
+                )
             return Diagnostic(
                 NULL_EVENT_TIME,
                 f"a row of source {source} has no {column}, its event time",

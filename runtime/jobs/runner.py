@@ -20,7 +20,7 @@ from runtime.jobs import preparation
 from runtime.jobs.environment import Environment
 from runtime.jobs.events import Event, QueryEnded, QueryFailed, QueryStarted
 from runtime.jobs.execution import Execution
-from runtime.jobs.failures import diagnose
+from runtime.jobs.failures import diagnose, worker_was_late
 from runtime.jobs.open_windows import count_open_windows
 from runtime.jobs.preparation import Job
 from runtime.jobs.report import QueryReport, RunReport, SinkReport
@@ -30,6 +30,7 @@ from runtime.state.root import Current, StateRoot
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.05
+_MOST_RESTARTS = 3
 # Runs the one epoch that is in flight and nothing after it.
 _PENDING_ONLY = {"once": True}
 
@@ -92,6 +93,7 @@ class _Task:
     ended: bool = False
     closing: bool = False
     stopped: bool = False
+    restarts: int = 0
     failure: Diagnostic | None = None
 
     @property
@@ -193,7 +195,7 @@ class _Supervisor:
             return
         active = task.current.active
         self._tell(task.current)
-        if active:
+        if active or self._restart(task):
             return
         self._settle(task)
         if task.failure is None and not task.closing and self._closes(task):
@@ -208,6 +210,21 @@ class _Supervisor:
             if closed:
                 self._job.root.write_current(task.query.uid, Current(self._job.sha256, closed=True))
             self._events(QueryEnded(task.query.uid, stopped=False, closed=closed))
+
+    def _restart(self, task: _Task) -> bool:
+        """Starts a query again whose Python worker was not up in time, which a busy machine does to it.
+
+        Spark 4.2 waits ten seconds, whatever is configured (`PythonWorkerFactory.createSimpleWorker`).
+        """
+        task.current.settle()
+        error = task.current.error
+        if error is None or task.restarts == _MOST_RESTARTS or not worker_was_late(error):
+            return False
+        task.restarts += 1
+        _log.warning("query %s: a Python worker was late; starting the query again", task.query.uid)
+        again = preparation.build(self._job, task.query, self._job.plan, self._job.sha256)
+        self._start(task, again, _PENDING_ONLY if task.closing else _trigger(task.query))
+        return True
 
     def _closes(self, task: _Task) -> bool:
         """Whether windows are to be closed now: only where there is state, and only once."""

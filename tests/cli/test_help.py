@@ -52,7 +52,7 @@ def _imported_by(code: str) -> set[str]:
     return {name.split(".")[0] for name in done.stderr.splitlines()}
 
 
-_HEAVY = {"pydantic", "pyspark", "rich", "sqlglot", "yaml", "lark", "pandas", "filelock", "asyncio"}
+_HEAVY = {"msgspec", "pyspark", "rich", "sqlglot", "yaml", "lark", "pandas", "filelock", "asyncio"}
 
 
 def test_help_imports_only_click() -> None:

@@ -69,11 +69,17 @@ SCALARS = [
 ]
 
 
+def composed(text: str) -> yaml.Node:
+    node = yaml.compose(text, Loader=yaml.CSafeLoader)
+    assert node is not None
+    return node
+
+
 @pytest.mark.parametrize("scalar", SCALARS)
 def test_yaml_scalars(scalar: str) -> None:
     text = f"é: x\nkey: {scalar}\n"
     file = SourceFile("x.yml", text)
-    node = yaml.compose(text, Loader=yaml.CSafeLoader).value[1][1]
+    node = composed(text).value[1][1]
     found = scalar_fragment(file, node)
     assert found.text == node.value
     for offset, char in enumerate(found.text):
@@ -87,7 +93,7 @@ def test_any_yaml_scalar(value: str, style: str | None) -> None:
     """Whatever PyYAML writes is mapped to characters that are the same, or to a range in the scalar."""
     text = yaml.safe_dump({"key": value}, default_style=style, allow_unicode=True, width=20)
     file = SourceFile("x.yml", text)
-    node = yaml.compose(text, Loader=yaml.CSafeLoader).value[0][1]
+    node = composed(text).value[0][1]
     found = scalar_fragment(file, node)
     assert found.text == value
     for offset, char in enumerate(value):

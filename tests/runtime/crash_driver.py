@@ -41,7 +41,7 @@ def die_after(sink_uid: str, epoch: int) -> None:
                     die()
                 return computed
 
-            writer.write = write_and_die  # type: ignore[method-assign]
+            writer.write = write_and_die  # type: ignore[method-assign, assignment]
             return writer
 
         SINKS[connector] = wrapped
@@ -58,7 +58,7 @@ def die_amid_files(epoch: int) -> None:
             die()
         return write(self, number, batch)
 
-    FilesystemWriter.write = write_and_die  # type: ignore[method-assign]  # for this process only
+    FilesystemWriter.write = write_and_die  # type: ignore[method-assign, assignment]  # for this process only
 
 
 def main() -> None:

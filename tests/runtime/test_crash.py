@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import plans
 import pytest
 from files import tuples_of
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from compiler.jobplan import model as m

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import plans
 import pytest
@@ -60,8 +60,9 @@ def test_runs_continue_and_close(session: SparkSession, tmp_path: Path) -> None:
         ("2024-01-01T00:00:30.000Z", "y", 12, 2),
     ]
     # Closed, and nothing new: fine, as often as you like.
-    for on_end in ("close", "leave_open"):
-        idle = run(plan, tmp_path, session=session, on_end=on_end)  # type: ignore[arg-type]  # both are right
+    ways: tuple[Literal["close", "leave_open"], ...] = ("close", "leave_open")
+    for on_end in ways:
+        idle = run(plan, tmp_path, session=session, on_end=on_end)
         assert (idle.failures, idle.rows_written, idle.queries[0].closed) == ((), 0, True)
     plans.put(tmp_path / "in", "d.csv", ("2024-01-01 00:10:00", "z", 1))
     for _ in range(2):

@@ -22,7 +22,7 @@ KV = (Column("k", "STRING"), Column("v", "INT"))
 def writer(session: SparkSession, folder: Path, connector: str, **options: object) -> Writer:
     key = options.pop("primary_key", ())
     parts = options.pop("partition_by", ())
-    sink = Sink("out", "x", connector, {"path": "out", **options}, KV, "exactly_once", key, parts)  # type: ignore[arg-type]
+    sink = Sink("out", "x", connector, {"path": "out", **options}, KV, "exactly_once", key, parts)  # type: ignore[arg-type, dict-item]  # options by name
     return SINKS[connector](sink, SinkContext(session, "shop", folder, print))
 
 

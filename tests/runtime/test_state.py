@@ -9,11 +9,11 @@ import stat
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import plans
 import pytest
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError

@@ -56,7 +56,7 @@ class Project(OneInput):
 def project_field(item: NamedExpr, schema: Schema) -> Field:
     """The output column of an item over columns of `schema`."""
     if isinstance(item.expr, Column) and (source := schema.get(item.expr.name)):
-        return replace(source, name=item.name)
+        return source if source.name == item.name else replace(source, name=item.name)
     return Field(item.name, item.expr.type, item.expr.nullable)
 
 

@@ -43,11 +43,19 @@ class Scan(Node):
         return job.Scan(
             id=id_,
             uid=self.uid,
-            read_name=self.uid,
+            read_name=read_name(self.uid),
             connector=self.connector,
             options=dict(self.options),
             columns=lower_columns(self.columns),
         )
+
+
+def read_name(source: str) -> str:
+    """The name under which a checkpoint knows a source.
+
+    Spark 4.2 takes ASCII letters, digits and underscores only; any other character becomes its code point.
+    """
+    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"_x{ord(c):x}_" for c in source)
 
 
 def lower_columns(schema: Schema) -> tuple[job.Column, ...]:

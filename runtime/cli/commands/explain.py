@@ -27,7 +27,7 @@ def command(common: Common, script: Path | None, format_: str) -> None:
     Operators that run together stand in one list; what is set further in comes over an exchange. Nothing
     is started and nothing is written.
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from runtime.cli import loading
 

@@ -25,7 +25,7 @@ def lower(op: Watermark, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame
     if op.on_null == "drop":
         rows = rows.where(column.isNotNull())
     else:
-        text = f"{NULL_MARKER} source={op.uid} column={op.column}"
+        text = f"{NULL_MARKER} source={op.uid.removesuffix('.watermark')} column={op.column}"
         fail = F.raise_error(F.lit(text)).cast("boolean")
         rows = rows.where(F.when(column.isNull(), fail).otherwise(F.lit(True)))
     return rows.withWatermark(op.column, f"{op.delay_ms} milliseconds") if ctx.streaming else rows
