@@ -50,6 +50,14 @@ class ParsedModel:
         return found
 
 
+def _names_by_position(declared: decl.ModelDecl | decl.SinkDecl) -> list[str]:
+    """Names for the columns of a query that are matched by position."""
+    if isinstance(declared, decl.ModelDecl):
+        return [column.name.value for column in declared.columns] if declared.by_position else []
+    inserted = [name.value for name in declared.insert_columns]
+    return inserted or [column.name.value for column in declared.columns]
+
+
 def bind_project(project: decl.Project, reporter: Reporter) -> LogicalPlan:
     """Binds all declarations; what has mistakes is left out, and so is what reads it, silently."""
     return _ProjectBinder(project, reporter).bind()
@@ -143,7 +151,9 @@ class _ProjectBinder:
             raise Poisoned(model.declaration.name.value)
         if isinstance(body, decl.StepsBody):
             return StepsBinder(self._catalog, builder).bind(body)
-        return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(body.tree)
+        return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(
+            body.tree, _names_by_position(model.declaration)
+        )
 
     def _bind_sink(self, sink: ParsedModel) -> BoundSink | None:
         declaration = sink.declaration

@@ -49,25 +49,28 @@ class Builder:
         """WHERE or HAVING."""
         return Filter(self.uid("filter", span), node, predicate)
 
-    def project(self, node: Node, items: Sequence[NamedExpr], span: Span) -> Node:
-        """SELECT; nothing is added if the columns stay as they are.
+    def project(
+        self, node: Node, items: Sequence[NamedExpr], span: Span, places: Sequence[Span] | None = None
+    ) -> Node:
+        """SELECT; nothing is added if the columns stay as they are. `places` are the items' own.
 
         Raises:
             DiagnosticError: two columns of one name (HR208).
         """
-        seen: dict[str, str] = {}
-        for item in items:
-            other = seen.get(item.name.lower())
-            if other is not None:
+        seen: dict[str, int] = {}
+        for index, item in enumerate(items):
+            other = seen.setdefault(item.name.lower(), index)
+            if other != index:
+                first, second = (places[other], places[index]) if places else (span, span)
                 raise DiagnosticError(
                     Diagnostic(
                         codes.DUPLICATE_COLUMN,
                         f"two output columns are named `{item.name}`",
-                        span,
+                        second,
                         fix="rename one with AS, or name the columns instead of `*`",
+                        related=(Label(first, "the first is here"),) if first != second else (),
                     )
                 )
-            seen[item.name.lower()] = item.name
         candidate = Project("", node, tuple(items))
         if candidate.is_identity:
             return node
@@ -84,15 +87,17 @@ class Builder:
         slide_ms: int,
         offset_ms: int,
         span: Span,
+        on: Span,
+        sizes: Span,
     ) -> Node:
-        """TUMBLE or HOP.
+        """TUMBLE or HOP; `on` and `sizes` are where the time column and the sizes are written.
 
         Raises:
             DiagnosticError: the column is no event time (HR302), sizes do not fit (HR304), or the input has
                 window columns already (HR208).
         """
-        self._check_time_column(node, time_column, span)
-        self._check_sizes(shape, size_ms, slide_ms, span)
+        self._check_time_column(node, time_column, on)
+        self._check_sizes(shape, size_ms, slide_ms, sizes)
         taken = [name for name in (START, END, TIME) if node.schema.get(name)]
         if taken:
             node = self._drop_window_columns(node, time_column, span)
@@ -149,7 +154,7 @@ class Builder:
         elif shape == "hop" and size_ms % slide_ms:
             problem = (
                 f"the size ({format_ms(size_ms)}) is no multiple of the slide ({format_ms(slide_ms)})",
-                f"a size of {format_ms(size_ms // slide_ms * slide_ms)} would be one",
+                _multiples(size_ms, slide_ms),
             )
         if problem is not None:
             message, fix = problem
@@ -204,9 +209,13 @@ class Builder:
         raise DiagnosticError(
             Diagnostic(
                 codes.UNBOUNDED_STATE,
-                "GROUP BY without a window keeps every group for ever",
+                "GROUP BY without a window keeps every group for ever"
+                if node.keys
+                else "an aggregate over the whole stream never ends",
                 span,
-                cause="no key is an event time, so no watermark ever closes a group",
+                cause="no key is an event time, so no watermark ever closes a group"
+                if node.keys
+                else "without GROUP BY all rows are one group, and a stream has no last row",
                 fix=f"group by a window: FROM TUMBLE(TABLE t, DESCRIPTOR({times[0]}), INTERVAL '5' MINUTES) "
                 "GROUP BY window_start, window_end, …",
             )
@@ -271,6 +280,11 @@ class Builder:
             for f, wanted in zip(node.schema, types, strict=True)
         ]
         return self.project(node, items, span)
+
+
+def _multiples(size_ms: int, slide_ms: int) -> str:
+    lower = size_ms // slide_ms * slide_ms
+    return f"make it {format_ms(lower)} or {format_ms(lower + slide_ms)}, or change the slide"
 
 
 def count(number: int, what: str) -> str:

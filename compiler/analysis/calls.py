@@ -22,6 +22,12 @@ _NOT_YET = frozenset({"proctime", "current_watermark", "window", "session_window
 _NOT_SCALAR = {
     "tumble": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) stands in FROM",
     "hop": "HOP(TABLE t, DESCRIPTOR(ts), slide, size) stands in FROM",
+    "tumble_start": "take window_start of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
+    "tumble_end": "take window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
+    "tumble_rowtime": "take window_time of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
+    "hop_start": "take window_start of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
+    "hop_end": "take window_end of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
+    "hop_rowtime": "take window_time of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
     "descriptor": "DESCRIPTOR(column) stands inside TUMBLE or HOP in FROM",
 }
 

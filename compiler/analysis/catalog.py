@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from compiler.diagnostics import codes
@@ -44,9 +43,9 @@ class Catalog:
         """Makes a relation visible."""
         self.relations[relation.name.lower()] = relation
 
-    def child(self, names: Iterable[str]) -> Catalog:
-        """A catalog for a WITH clause."""
-        return Catalog(frozenset(n.lower() for n in names), {}, self.read, self)
+    def child(self) -> Catalog:
+        """A catalog for a WITH clause, to which its names are added one after the other."""
+        return Catalog(frozenset(), {}, self.read, self)
 
     def get(self, name: str, span: Span) -> Relation:
         """The relation of that name.
@@ -89,4 +88,4 @@ class Catalog:
 
     def _all_names(self) -> set[str]:
         above = self.parent._all_names() if self.parent else set()
-        return {*self.known, *above}
+        return {*self.known, *self.relations, *above}

@@ -71,6 +71,7 @@ def insert_columns(
                     codes.UNKNOWN_COLUMN,
                     f"`{owner.value}` has no column `{name.value}`",
                     name.span,
+                    cause=f"its columns are {', '.join(c.name.value for c in columns)}",
                     fix=f"did you mean `{near}`?" if near else None,
                 )
             )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import isinf
 from typing import Any
 
 from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
+from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -18,7 +20,7 @@ from compiler.plan import types as t
 from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, quote_string
 from compiler.syntax.dialect import MARK
 from compiler.syntax.fragment import Fragment
-from compiler.syntax.intervals import interval_literal
+from compiler.syntax.intervals import interval_literal, interval_problem
 from compiler.syntax.sqlglot_types import data_type
 
 _INFIX: dict[type[exp.Expr], str] = {
@@ -39,27 +41,18 @@ _INFIX: dict[type[exp.Expr], str] = {
     exp.BitwiseOr: "|",
     exp.BitwiseXor: "^",
 }
+# Later passes go down an expression by recursion; Python's stack holds about three times as many levels.
+_DEEPEST = 150
+_LONG_CHAIN = 50
 _ARITHMETIC = ("+", "-", "*", "/", "%", "DIV")
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "LIKE", exp.ILike: "ILIKE", exp.RegexpLike: "RLIKE"}
 
 
-def tree_span(tree: exp.Expr, fragment: Fragment) -> Span:
-    """The place of a part of a query: from its first to its last word that has one."""
-    low, high = -1, -1
-    # By hand, because sqlglot's own walk costs more than parsing did.
-    stack: list[object] = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, list):
-            stack.extend(node)
-        elif isinstance(node, exp.Expr):
-            meta = node._meta
-            if meta and "start" in meta:
-                start, end = meta["start"], meta["end"]
-                low = start if low < 0 or start < low else low
-                high = max(high, end)
-            stack.extend(node.args.values())
-    return fragment.span() if low < 0 else fragment.span(low, high + 1)
+def _joined(symbol: str, parts: Sequence[Expr]) -> Expr:
+    result = parts[0]
+    for part in parts[1:]:
+        result = Op(t.BOOLEAN, result.nullable or part.nullable, symbol, (result, part))
+    return result
 
 
 class ExpressionBinder:
@@ -78,6 +71,7 @@ class ExpressionBinder:
         self.clause = clause
         self.aggregates = aggregates
         self._inside_aggregate = False
+        self._depth = 0
 
     def span(self, tree: exp.Expr) -> Span:
         """The place of a part of the tree."""
@@ -95,11 +89,11 @@ class ExpressionBinder:
         """A diagnostic at a part of the tree, ready to be raised."""
         return DiagnosticError(Diagnostic(code, message, self.span(tree), cause=cause, fix=fix))
 
-    def condition(self, tree: exp.Expr, what: str) -> Expr:
-        """Binds a predicate."""
+    def condition(self, tree: exp.Expr, what: str, operand: bool = False) -> Expr:
+        """Binds a predicate; `operand` is one of AND, OR or NOT, where Spark casts a STRING."""
         bound = self.bind(tree)
         try:
-            rules.check_boolean(what, bound.type)
+            rules.check_boolean(what, bound.type, operand)
         except TypeProblem as problem:
             raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
         return bound
@@ -110,6 +104,17 @@ class ExpressionBinder:
         Raises:
             DiagnosticError: anything wrong with it.
         """
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                message = f"an expression has at most {_DEEPEST} levels"
+                fix = "compute a part of it in a model of its own"
+                raise self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
+            return self._bind(tree)
+        finally:
+            self._depth -= 1
+
+    def _bind(self, tree: exp.Expr) -> Expr:
         kind = type(tree)
         symbol = _INFIX.get(kind)
         if symbol is not None:
@@ -161,9 +166,13 @@ class ExpressionBinder:
                 tree,
                 fix="aggregate in a window: TUMBLE or HOP with GROUP BY",
             )
-        name = type(tree).__name__
+        if isinstance(tree, exp.Star):
+            fix = "write count(*), or name a column"
+            return self.error(codes.UNSUPPORTED_SYNTAX, "`*` cannot stand in an expression", tree, fix=fix)
+        text = " ".join(self.span(tree).text.split())
+        shown = text if len(text) <= 40 else f"{text[:39]}…"
         return self.error(
-            codes.UNSUPPORTED_SYNTAX, f"this form of expression ({name}) is not supported", tree
+            codes.UNSUPPORTED_SYNTAX, f"`{shown}` is not an expression that headrace runs", tree
         )
 
     # --- operators -----------------------------------------------------------
@@ -192,17 +201,18 @@ class ExpressionBinder:
         while type(node) is type(tree):
             parts.append(node.args["expression"])
             node = node.this
-        result = self.condition(node, f"an operand of {symbol}")
-        for part in reversed(parts):
-            right = self.condition(part, f"an operand of {symbol}")
-            result = Op(t.BOOLEAN, result.nullable or right.nullable, symbol, (result, right))
-        return result
+        parts.append(node)
+        bound = [self.condition(part, f"an operand of {symbol}", True) for part in reversed(parts)]
+        # A long chain is folded in halves: the passes behind this one go down the tree.
+        while len(bound) > _LONG_CHAIN:
+            bound = [_joined(symbol, bound[i : i + 2]) for i in range(0, len(bound), 2)]
+        return _joined(symbol, bound)
 
     def _not(self, tree: exp.Expr) -> Expr:
         inner = tree.this
         if isinstance(inner, exp.Is):
             return self._is(inner, negated=True)
-        arg = self.condition(inner, "the operand of NOT")
+        arg = self.condition(inner, "the operand of NOT", True)
         return Op(t.BOOLEAN, arg.nullable, "NOT", (arg,))
 
     def _is(self, tree: exp.Expr, negated: bool = False) -> Expr:
@@ -334,18 +344,18 @@ class ExpressionBinder:
         if tree.args.get("is_string"):
             return Literal(t.STRING, False, quote_string(text), text)
         found = rules.literal_type(text)
+        if (isinstance(found, t.Decimal) and found.precision > 38) or (
+            found == t.DOUBLE and isinf(float(text))
+        ):
+            raise self.error(codes.TYPE_MISMATCH, f"`{text}` fits no type of number", tree)
         value = int(text) if t.is_integral(found) else float(text)
         return Literal(found, False, text, value)
 
     def _interval(self, tree: exp.Expr) -> Expr:
         literal = interval_literal(tree)
         if literal is None:
-            raise self.error(
-                codes.WRONG_VALUE,
-                "this is not an interval",
-                tree,
-                fix="write INTERVAL '5' MINUTES, or INTERVAL '1 12:30' DAY TO MINUTE",
-            )
+            message, fix = interval_problem(tree)
+            raise self.error(codes.WRONG_VALUE, message, tree, fix=fix)
         return literal
 
     def _column(self, tree: exp.Expr) -> Expr:

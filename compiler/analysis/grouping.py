@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler.analysis.aggregates import rewrite_aggregate
+from compiler.analysis.builder import count
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -80,11 +81,27 @@ def group(
     return Grouped(result, rewritten)
 
 
+def check_keys(binder: QueryBinder, tree: exp.Select, scope: Scope) -> None:
+    """Binds the keys of a SELECT whose items have mistakes, as far as they are no items themselves.
+
+    Raises:
+        DiagnosticError: a key that cannot be right.
+    """
+    clause = tree.args.get("group")
+    names = {item.alias.lower() for item in tree.expressions if isinstance(item, exp.Alias)}
+    for part in clause.expressions if clause is not None else ():
+        if isinstance(part, exp.Literal) or (isinstance(part, exp.Column) and part.name.lower() in names):
+            continue
+        _key(binder, part, scope, [])
+
+
 def _place(binder: QueryBinder, tree: exp.Select, items: list[SelectItem]) -> Span:
     clause = tree.args.get("group")
     if clause is not None and clause.expressions:
         return binder.span(clause)
-    return next((item.span for item in items if is_aggregate(item.expr)), binder.span(tree))
+    having = tree.args.get("having")
+    last = binder.span(having if having is not None else tree)
+    return next((item.span for item in items if is_aggregate(item.expr)), last)
 
 
 def _keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[SelectItem]) -> list[NamedExpr]:
@@ -137,7 +154,7 @@ def _key(
 def _by_ordinal(binder: QueryBinder, tree: exp.Literal, items: list[SelectItem]) -> SelectItem:
     number = int(tree.this) if str(tree.this).isdigit() else 0
     if not 1 <= number <= len(items):
-        message = f"GROUP BY {tree.this}: SELECT has {len(items)} columns"
+        message = f"GROUP BY {tree.this} names no column: SELECT has {count(len(items), 'column')}"
         raise binder.error(codes.UNKNOWN_COLUMN, message, tree)
     return items[number - 1]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
 from compiler.analysis.builder import Builder
+from compiler.analysis.places import tree_offsets
 from compiler.analysis.scope import Part, Scope, Visible
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -32,12 +34,20 @@ def bind_join(binder: QueryBinder, left: Bound, join: exp.Join) -> Bound:
 
     kind = _kind(binder, join)
     right = binder.bind_relation(join.this)
+    if join.this.args.get("version") is not None and not (left.node.is_stream and right.node.is_stream):
+        message = "FOR SYSTEM_TIME AS OF is not supported yet"
+        fix = "remove it: a seed does not change while a query runs"
+        raise binder.error(codes.NOT_YET_STREAMING, message, join.this, fix=fix)
+    _check_alias(binder, left.scope, right.scope.parts[0].alias, join)
     span = binder.span(join)
     name = right.scope.parts[0].alias or "right"
     using = [identifier.name for identifier in join.args.get("using") or ()]
 
     def condition(scope: Scope) -> Expr | None:
         on = join.args.get("on")
+        # sqlglot gives JOIN without a condition ON TRUE.
+        if isinstance(on, exp.Boolean) and not _says_on(binder, join):
+            return None
         return binder.expressions(scope, "ON").condition(on, "ON") if on is not None else None
 
     swapped = not left.node.is_stream and right.node.is_stream
@@ -106,6 +116,25 @@ def join_seed(
     # An outer join makes the right side's columns nullable: take the fields from the join's own schema.
     columns = tuple(Visible(c.name, node.schema.get(c.field.name) or c.field) for c in part.columns)
     return node, Scope((*scope.parts, replace(part, columns=columns)))
+
+
+_ON = re.compile(r"\s*\)?\s*ON\b", re.IGNORECASE)
+
+
+def _check_alias(binder: QueryBinder, left: Scope, alias: str | None, join: exp.Join) -> None:
+    if alias is not None and left.part(alias) is not None:
+        raise binder.error(
+            codes.DUPLICATE_NAME,
+            f"FROM has `{alias}` twice",
+            join.this,
+            cause="a column of it could be that of either",
+            fix="give each an alias of its own: … AS a JOIN … AS b",
+        )
+
+
+def _says_on(binder: QueryBinder, join: exp.Join) -> bool:
+    found = tree_offsets(join.this)
+    return found is None or _ON.match(binder.fragment.text, found[1]) is not None
 
 
 def _kind(binder: QueryBinder, join: exp.Join) -> str:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from compiler.analysis.bind import ParsedModel
 
 
+# Of a long cycle so many models are shown at each end.
+_SHOWN = 4
+
+
 def in_order(models: list[ParsedModel], reporter: Reporter) -> list[ParsedModel]:
     """Models so that each follows those that it reads; members of a cycle are reported and left out."""
     by_name = {m.declaration.name.value.lower(): m for m in models}
@@ -70,14 +74,17 @@ def _report(
     cycle: list[str], by_name: dict[str, ParsedModel], span: Span, edges: dict[str, Span], reporter: Reporter
 ) -> None:
     names = [by_name[name].declaration.name.value for name in cycle]
-    shown = " reads ".join(f"`{name}`" for name in (*names, names[0]))
+    around = [f"`{name}`" for name in (*names, names[0])]
+    if len(around) > 2 * _SHOWN:
+        around = [*around[:_SHOWN], "…", *around[-_SHOWN:]]
+    shown = " reads ".join(around)
     if len(names) == 1:
         message, fix = f"`{names[0]}` reads itself", "read from another model, or from a source of that name"
     else:
         message, fix = "models form a cycle", "take one of these references out"
     related = tuple(
         Label(edges[name], f"`{by_name[name].declaration.name.value}` is read here")
-        for name in cycle[1:]
+        for name in cycle[1 : 2 * _SHOWN]
         if name in edges
     )
-    reporter.add(Diagnostic(codes.CYCLE, message, span, cause=f"{shown}", fix=fix, related=related))
+    reporter.add(Diagnostic(codes.CYCLE, message, span, cause=shown, fix=fix, related=related))

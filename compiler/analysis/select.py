@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from sqlglot import exp
 
-from compiler.analysis.builder import Builder
+from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
-from compiler.analysis.expressions import ExpressionBinder, tree_span
-from compiler.analysis.grouping import Grouped, SelectItem, group, output_name
+from compiler.analysis.expressions import ExpressionBinder
+from compiler.analysis.grouping import Grouped, SelectItem, check_keys, group, output_name
 from compiler.analysis.joins import bind_join
+from compiler.analysis.places import tree_offsets, tree_span
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.windows import bind_window_function, window_function
 from compiler.diagnostics import codes
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import Span
+from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan.expr import Column, is_aggregate
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
@@ -25,6 +27,9 @@ from compiler.syntax.dialect import MARK, Parsed
 from compiler.syntax.fragment import Fragment
 
 T = TypeVar("T")
+
+# Binding goes down subqueries by recursion.
+_DEEPEST = 50
 
 # Clauses of a SELECT that have no streaming form here yet, with the reason and the way out.
 _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
@@ -64,6 +69,10 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
 }
 
 
+# Those whose columns the rest of the SELECT would miss.
+_MAKES_COLUMNS = ("laterals", "pivots", "match", "windows")
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """An operator and the names by which its columns can be reached."""
@@ -87,6 +96,7 @@ class QueryBinder:
         self.catalog = catalog
         self.builder = builder
         self.reporter = reporter
+        self._depth = 0
 
     def span(self, tree: exp.Expr) -> Span:
         """The place of a part of the query."""
@@ -117,41 +127,94 @@ class QueryBinder:
 
     # --- queries -------------------------------------------------------------
 
-    def bind(self, tree: exp.Expr) -> Node:
+    def bind(self, tree: exp.Expr, names: Sequence[str] = ()) -> Node:
         """Binds a SELECT, UNION ALL or parenthesised query, with its WITH clause.
+
+        `names` are given to columns that have none, or one that is taken, where the query's columns are
+        matched by position: INSERT INTO t (a, b), WITH t (a, b) AS.
 
         Raises:
             DiagnosticError: a mistake.
             Poisoned: something it needs, or one of its own items, has a mistake that has been told.
         """
+        self._depth += 1
+        try:
+            if self._depth > _DEEPEST:
+                message = f"queries inside queries are at most {_DEEPEST} deep"
+                raise self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix="make one of them a model")
+            return self._bind(tree, names)
+        finally:
+            self._depth -= 1
+
+    def _bind(self, tree: exp.Expr, names: Sequence[str]) -> Node:
         with_ = tree.args.get("with_")
         if with_ is not None:
-            return self._bind_with(tree, with_)
+            return self._bind_with(tree, with_, names)
         if isinstance(tree, exp.Select):
-            return self._bind_select(tree)
+            return self._bind_select(tree, names)
         if isinstance(tree, exp.SetOperation):
-            return self._bind_union(tree)
+            return self._bind_union(tree, names)
         if isinstance(tree, exp.Subquery):
             self._refuse_clauses(tree)
-            return self.bind(tree.this)
+            return self.bind(tree.this, names)
         raise self.error(codes.UNSUPPORTED_SYNTAX, "this is not a query", tree, fix="begin with SELECT")
 
-    def _bind_with(self, tree: exp.Expr, with_: exp.Expr) -> Node:
+    def _bind_with(self, tree: exp.Expr, with_: exp.Expr, names: Sequence[str]) -> Node:
         if with_.args.get("recursive"):
             raise self.error(codes.UNSUPPORTED_SYNTAX, "WITH RECURSIVE has no streaming form", with_)
-        names = [cte.alias for cte in with_.expressions]
-        outer, self.catalog = self.catalog, self.catalog.child(names)
+        outer, self.catalog = self.catalog, self.catalog.child()
+        first: dict[str, exp.Expr] = {}
         try:
             for cte in with_.expressions:
-                node = self.bind(cte.this)
+                alias = cte.args["alias"]
+                other = first.setdefault(cte.alias.lower(), alias)
+                if other is not alias:
+                    self.reporter.add(self._twice(cte.alias, alias, other))
+                    raise Poisoned
+                # Until it is bound, its name is that of a relation outside: WITH orders AS (… FROM orders).
+                node = self._named(cte.this, alias)
                 self.catalog.add(Relation(cte.alias, "with", node))
             body = tree.copy()
             body.set("with_", None)
-            return self.bind(body)
+            return self.bind(body, names)
         finally:
             self.catalog = outer
 
-    def _bind_union(self, tree: exp.SetOperation) -> Node:
+    def _named(self, query: exp.Expr, alias: exp.Expr | None) -> Node:
+        """A query under an alias, which may name its columns."""
+        columns: list[exp.Expr] = alias.args.get("columns") or [] if alias is not None else []
+        return self._renamed(self.bind(query, [column.name for column in columns]), alias)
+
+    def _renamed(self, node: Node, alias: exp.Expr | None) -> Node:
+        """Columns under the names of `t (a, b)`.
+
+        Raises:
+            DiagnosticError: another number of names than of columns (HR223).
+        """
+        names: list[exp.Expr] = alias.args.get("columns") or [] if alias is not None else []
+        if alias is None or not names:
+            return node
+        fields = node.schema.fields
+        if len(names) != len(fields):
+            message = f"`{alias.name}` names {count(len(names), 'column')}, its query gives {len(fields)}"
+            cause = f"the columns are {', '.join(node.schema.names)}"
+            raise self.error(codes.COLUMN_NAMES, message, alias, cause=cause)
+        items = [
+            NamedExpr(name.name, Column(f.type, f.nullable, f.name))
+            for name, f in zip(names, fields, strict=True)
+        ]
+        return self.builder.project(node, items, self.span(alias), [self.span(name) for name in names])
+
+    def _twice(self, name: str, second: exp.Expr, first: exp.Expr) -> Diagnostic:
+        return Diagnostic(
+            codes.DUPLICATE_NAME,
+            f"`{name}` is defined twice in this WITH",
+            self.span(second),
+            fix="rename one of the two",
+            related=(Label(self.span(first), "first defined here"),),
+        )
+
+    def _bind_union(self, tree: exp.SetOperation, names: Sequence[str]) -> Node:
         parts: list[exp.Expr] = []
         node: exp.Expr = tree
         while isinstance(node, exp.SetOperation):
@@ -161,7 +224,7 @@ class QueryBinder:
             node = node.this
         parts.append(node)
         parts.reverse()
-        bound = [self.attempt(lambda part=part: self.bind(part)) for part in parts]  # type: ignore[misc]  # bound now
+        bound = [self.attempt(lambda part=part: self.bind(part, names)) for part in parts]  # type: ignore[misc]  # bound now
         nodes = [node for node in bound if node is not None]
         if len(nodes) != len(parts):
             raise Poisoned
@@ -183,14 +246,27 @@ class QueryBinder:
     # --- SELECT --------------------------------------------------------------
 
     def _refuse_clauses(self, tree: exp.Expr) -> None:
+        found: list[Diagnostic] = []
         for clause, (code, message, cause, fix) in _REFUSED.items():
-            found = tree.args.get(clause)
-            if found:
-                place = found[0] if isinstance(found, list) else found
-                raise self.error(code, message, place if isinstance(place, exp.Expr) else tree, cause, fix)
+            part = tree.args.get(clause)
+            if part:
+                place = part[0] if isinstance(part, list) else part
+                span = self._distinct(tree) if clause == "distinct" else None
+                span = span or self.span(place if isinstance(place, exp.Expr) else tree)
+                found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
+        if found:
+            raise DiagnosticError(*found)
 
-    def _bind_select(self, tree: exp.Select) -> Node:
+    def _distinct(self, tree: exp.Expr) -> Span | None:
+        """The word DISTINCT, which has no place in sqlglot's tree."""
+        first = tree_offsets(tree.expressions[0]) if tree.expressions else None
+        at = self.fragment.text.upper().rfind("DISTINCT", 0, first[0]) if first else -1
+        return self.fragment.span(at, at + len("DISTINCT")) if at >= 0 else None
+
+    def _bind_select(self, tree: exp.Select, names: Sequence[str]) -> Node:
         self.attempt(lambda: self._refuse_clauses(tree))
+        if any(tree.args.get(clause) for clause in _MAKES_COLUMNS):
+            raise Poisoned
         from_ = tree.args.get("from_")
         if from_ is None:
             raise self.error(
@@ -206,10 +282,10 @@ class QueryBinder:
         failed = node is None
         node = node or bound.node
         items = self._select_items(tree, bound.scope)
-        grouped = self.attempt(lambda: self._grouped(tree, node, bound.scope, items or []))
+        grouped = self.attempt(lambda: self._grouped(tree, node, bound.scope, items))
         if failed or items is None or grouped is None or self._has_refused(tree):
             raise Poisoned
-        return self._finish(tree, grouped)
+        return self._finish(tree, grouped, names)
 
     def _has_refused(self, tree: exp.Select) -> bool:
         return any(tree.args.get(clause) for clause in _REFUSED)
@@ -219,10 +295,21 @@ class QueryBinder:
         if where is None:
             return bound.node
         binder = self.expressions(bound.scope, "WHERE")
-        predicate = self.attempt(lambda: binder.condition(where.this, "WHERE"))
-        if predicate is None:
+        try:
+            predicate = binder.condition(where.this, "WHERE")
+        except DiagnosticError as error:
+            aliases = {i.alias.lower(): i.this for i in tree.expressions if isinstance(i, exp.Alias)}
+            self.reporter.extend(self._alias_in_where(found, aliases) for found in error.diagnostics)
             return None
         return self.builder.filter(bound.node, predicate, self.span(where))
+
+    def _alias_in_where(self, found: Diagnostic, aliases: dict[str, exp.Expr]) -> Diagnostic:
+        """Says so where an unknown column is an alias that SELECT gives only later."""
+        meant = aliases.get(found.span.text.strip("`").lower()) if found.span is not None else None
+        if found.code is not codes.UNKNOWN_COLUMN or meant is None:
+            return found
+        cause = "WHERE is computed before SELECT, so it cannot see SELECT's names"
+        return replace(found, cause=cause, fix=f"write the expression itself: {self.span(meant).text}")
 
     def _select_items(self, tree: exp.Select, scope: Scope) -> list[SelectItem] | None:
         """All items with stars written out, or None if one of them is wrong."""
@@ -249,12 +336,19 @@ class QueryBinder:
         if isinstance(tree, exp.Column) and tree.table:
             part = scope.part(tree.table)
             if part is None:
-                raise self.error(codes.UNKNOWN_RELATION, f"FROM has no `{tree.table}`", tree)
+                named = ", ".join(f"`{p.alias}`" for p in scope.parts if p.alias)
+                fix = f"FROM has {named}" if named else None
+                raise self.error(codes.UNKNOWN_RELATION, f"FROM has no `{tree.table}`", tree, fix=fix)
             columns = part.columns
         excluded = {e.name.lower() for e in star.args.get("except_") or ()}
         missing = excluded - {c.name.lower() for c in columns}
         if missing:
-            raise self.error(codes.UNKNOWN_COLUMN, f"`* EXCEPT` names no column `{min(missing)}`", tree)
+            name = min(missing)
+            wrong = next(e for e in star.args["except_"] if e.name.lower() == name)
+            fix = did_you_mean(name, [c.name for c in columns])
+            raise self.error(
+                codes.UNKNOWN_COLUMN, f"there is no column `{wrong.name}` to leave out", wrong, fix=fix
+            )
         if star.args.get("replace") or star.args.get("rename"):
             raise self.error(codes.UNSUPPORTED_SYNTAX, "`* REPLACE` is not supported", tree)
         span = self.span(tree)
@@ -264,11 +358,18 @@ class QueryBinder:
             if c.name.lower() not in excluded
         ]
 
-    def _grouped(self, tree: exp.Select, node: Node, scope: Scope, items: list[SelectItem]) -> Grouped:
+    def _grouped(
+        self, tree: exp.Select, node: Node, scope: Scope, items: list[SelectItem] | None
+    ) -> Grouped | None:
         having: exp.Expr | None = tree.args.get("having")
         condition = None
         if having is not None:
+            having = _without_aliases(having, tree, scope)
             condition = self.expressions(scope, "HAVING", aggregates=True).condition(having.this, "HAVING")
+        if items is None:
+            # What is wrong in SELECT is told; keys that do not lean on it can still be judged.
+            check_keys(self, tree, scope)
+            return None
         has_aggregates = any(is_aggregate(item.expr) for item in items)
         if (
             tree.args.get("group") is None
@@ -280,7 +381,8 @@ class QueryBinder:
             return Grouped(node, items)
         return group(self, tree, node, scope, items, condition)
 
-    def _finish(self, tree: exp.Select, grouped: Grouped) -> Node:
+    def _finish(self, tree: exp.Select, grouped: Grouped, names: Sequence[str]) -> Node:
+        grouped = replace(grouped, items=_with_names(grouped.items, names))
         unnamed = [item for item in grouped.items if item.name is None]
         for item in unnamed:
             self.reporter.add(
@@ -288,7 +390,7 @@ class QueryBinder:
                     codes.UNNAMED_COLUMN,
                     f"output column `{item.span.text.strip()}` has no name",
                     item.span,
-                    fix=f"add a name: `{item.span.text.strip()} AS …`",
+                    fix=_name_fix(item.span.text.strip()),
                 )
             )
         if unnamed:
@@ -296,7 +398,7 @@ class QueryBinder:
         items = [NamedExpr(item.name or "", item.expr) for item in grouped.items]
         select = tree.expressions[0]
         span = self.span(select).to(self.span(tree.expressions[-1]))
-        return self.builder.project(grouped.node, items, span)
+        return self.builder.project(grouped.node, items, span, [item.span for item in grouped.items])
 
     # --- FROM ----------------------------------------------------------------
 
@@ -308,17 +410,20 @@ class QueryBinder:
             Poisoned: the relation has a mistake of its own.
         """
         self._refuse_clauses(tree)
+        if tree.args.get("version") is not None and not isinstance(tree.parent, exp.Join):
+            raise self.error(codes.NOT_YET_STREAMING, "FOR SYSTEM_TIME AS OF is not supported yet", tree)
         if isinstance(tree, exp.Subquery):
-            node = self.bind(tree.this)
+            node = self._named(tree.this, tree.args.get("alias"))
             return Bound(node, Scope.of(node.schema, tree.alias or None))
         call = window_function(tree)
         if call is not None:
-            node = bind_window_function(self, call)
+            node = self._renamed(bind_window_function(self, call), tree.args.get("alias"))
             return Bound(node, Scope.of(node.schema, tree.alias or None))
         if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
             raise self._not_a_relation(tree)
         relation = self.relation(tree)
-        return Bound(relation.node, Scope((Part.of(tree.alias or relation.name, relation.node.schema),)))
+        node = self._renamed(relation.node, tree.args.get("alias"))
+        return Bound(node, Scope((Part.of(tree.alias or relation.name, node.schema),)))
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The relation that a name means."""
@@ -332,15 +437,55 @@ class QueryBinder:
         inner = tree.this if isinstance(tree, exp.Table) else tree
         if isinstance(inner, exp.Anonymous):
             name = str(inner.this).removeprefix(MARK)
+            fix = did_you_mean(name, ("TUMBLE", "HOP")) or "window functions are TUMBLE and HOP"
             return self.error(
-                codes.UNSUPPORTED_SYNTAX,
-                f"table function `{name}` is not supported",
-                tree,
-                fix="window functions are TUMBLE and HOP",
+                codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix
             )
+        if isinstance(inner, exp.Lateral):
+            return self.error(codes.NOT_YET_STREAMING, "LATERAL is not supported yet", tree)
+        if isinstance(inner, exp.Values):
+            fix = "put the rows into a CSV file under seeds/"
+            return self.error(codes.UNSUPPORTED_SYNTAX, "VALUES cannot stand in FROM", tree, fix=fix)
         return self.error(
             codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model"
         )
+
+
+def _without_aliases(having: exp.Expr, tree: exp.Select, scope: Scope) -> exp.Expr:
+    """HAVING with the aliases of SELECT written out, as Spark reads it; a column of FROM wins."""
+    visible = {column.name.lower() for column in scope.columns()}
+    aliases = {
+        item.alias.lower(): item.this
+        for item in tree.expressions
+        if isinstance(item, exp.Alias) and item.alias.lower() not in visible
+    }
+
+    def written_out(part: exp.Expr) -> exp.Expr:
+        found = aliases.get(part.name.lower()) if isinstance(part, exp.Column) and not part.table else None
+        return found.copy() if found is not None else part
+
+    return having.transform(written_out) if aliases else having
+
+
+def _with_names(items: list[SelectItem], names: Sequence[str]) -> list[SelectItem]:
+    """Items matched by position, of which the unnamed and the doubled take the names given."""
+    if len(items) != len(names):
+        return items
+    seen: set[str] = set()
+    found: list[SelectItem] = []
+    for item, name in zip(items, names, strict=True):
+        given = item if item.name is not None and item.name.lower() not in seen else replace(item, name=name)
+        seen.add((given.name or "").lower())
+        found.append(given)
+    return found
+
+
+def _name_fix(text: str) -> str:
+    if text.startswith('"'):
+        return (
+            f"double quotes make a string: for a column write `{text[1:-1]}`, for the text add AS and a name"
+        )
+    return f"add a name: `{text} AS …`"
 
 
 def _star(tree: exp.Expr) -> exp.Star | None:
@@ -353,16 +498,33 @@ def _star(tree: exp.Expr) -> exp.Star | None:
 
 def references(parsed: Parsed) -> list[tuple[str, Span]]:
     """Names of the relations that a query reads, outside its own WITH clauses."""
-    own = {cte.alias.lower() for cte in parsed.tree.find_all(exp.CTE)}
     found: list[tuple[str, Span]] = []
-    for table in parsed.tree.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier):
-            tree: exp.Expr | None = table
-        else:
-            call = window_function(table)
-            tree = call.table if call is not None else None
-        if isinstance(tree, (exp.Table, exp.Column)):
-            name = tree.parts[-1].name
-            if name.lower() not in own:
-                found.append((name, tree_span(tree, parsed.fragment)))
+    stack: list[tuple[exp.Expr, frozenset[str]]] = [(parsed.tree, frozenset())]
+    while stack:
+        node, own = stack.pop()
+        below: list[tuple[exp.Expr, frozenset[str]]] = []
+        with_ = node.args.get("with_")
+        for cte in with_.expressions if with_ is not None else ():
+            # A name of WITH is seen by what follows it, not by its own query.
+            below.append((cte.this, own))
+            own |= {cte.alias.lower()}
+        tree = _named_relation(node)
+        if tree is not None and tree.parts[-1].name.lower() not in own:
+            found.append((tree.parts[-1].name, tree_span(tree, parsed.fragment)))
+        for key, value in node.args.items():
+            children = value if isinstance(value, list) else [value]
+            if key != "with_":
+                below.extend((child, own) for child in children if isinstance(child, exp.Expr))
+        stack.extend(reversed(below))
     return found
+
+
+def _named_relation(tree: exp.Expr) -> exp.Table | exp.Column | None:
+    """The name that an entry of FROM reads: its own, or that inside a window function."""
+    if not isinstance(tree, exp.Table):
+        return None
+    if isinstance(tree.this, exp.Identifier):
+        return tree
+    call = window_function(tree)
+    named = call.table if call is not None else None
+    return named if isinstance(named, (exp.Table, exp.Column)) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from compiler.analysis.scope import Scope
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op
 from compiler.plan.node import Node
@@ -41,6 +43,8 @@ def bind_source(
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     physical = _physical_columns(source, found)
+    if resolved is not None:
+        _check_fields(source, resolved, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
         raise Poisoned(source.name.value)
@@ -92,6 +96,24 @@ def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field
     return fields
 
 
+def _check_fields(source: decl.SourceDecl, resolved: Resolved, reporter: Reporter) -> None:
+    """HR201 for `fields.<column>.…` of a column that is not there."""
+    names = [column.name.value for column in source.columns if column.expression is None]
+    known = {name.lower() for name in names}
+    for option in resolved.options:
+        name = option.split(".")[1] if option.lower().startswith("fields.") else None
+        if name is not None and name.lower() not in known:
+            reporter.add(
+                Diagnostic(
+                    codes.UNKNOWN_COLUMN,
+                    f"source `{source.name.value}` has no column `{name}` to fill",
+                    resolved.places[option],
+                    cause=f"its columns are {', '.join(names)}",
+                    fix=did_you_mean(name, names),
+                )
+            )
+
+
 def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:
     computed = [column for column in source.columns if column.expression is not None]
     if not computed:
@@ -107,13 +129,28 @@ def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, rep
                 expr = cast_to(expr, parse_type(column.type))
             values[column.name.value] = NamedExpr(column.name.value, expr)
         except DiagnosticError as error:
-            reporter.add(*error.diagnostics)
+            others = {c.name.value.lower() for c in computed}
+            reporter.extend(_computed_from_computed(found, others) for found in error.diagnostics)
             failed = True
     if failed:
         raise Poisoned(source.name.value)
     physical = {item.name.lower(): item for item in identity(node.schema)}
     items = [values.get(c.name.value) or physical[c.name.value.lower()] for c in source.columns]
     return builder.project(node, items, computed[0].name.span.to(computed[-1].name.span))
+
+
+def _computed_from_computed(found: Diagnostic, computed: set[str]) -> Diagnostic:
+    """Says so where an unknown column is another computed one."""
+    name = found.span.text.strip("`").lower() if found.span is not None else ""
+    if found.code is not codes.UNKNOWN_COLUMN or name not in computed:
+        return found
+    return replace(
+        found,
+        message=f"a computed column cannot read the computed column `{name}`",
+        label=None,
+        cause="computed columns see only the columns that are read from outside",
+        fix="write its expression out",
+    )
 
 
 def _expression(fragment: Fragment, scope: Scope, clause: str) -> Expr:
@@ -173,15 +210,22 @@ def _delay(watermark: decl.WatermarkDecl, field: Field, scope: Scope) -> int:
         return 0
     tree = parse_expression(watermark.expression).tree
     inner = tree.this if isinstance(tree, exp.Paren) else tree
-    bound = _expression(watermark.expression, scope, "WATERMARK")
-    delay = _constant_delay(bound, field)
+    bound: Expr | None = None
+    try:
+        bound = _expression(watermark.expression, scope, "WATERMARK")
+    except DiagnosticError as error:
+        if error.diagnostics[0].code is not codes.TYPE_MISMATCH:
+            raise
+    delay = _constant_delay(bound, field) if bound is not None else None
+    months = isinstance(bound, Op) and any(arg.type == t.YEAR_MONTH for arg in bound.args)
     if delay is None or isinstance(inner, exp.Alias):
         raise DiagnosticError(
             Diagnostic(
                 codes.WATERMARK_EXPRESSION,
                 f"a watermark is `{field.name}` or `{field.name}` minus a constant",
                 watermark.expression.span(),
-                cause="Spark's watermark is the greatest event time seen, less a fixed delay",
+                cause="the watermark is the greatest event time seen, less a fixed delay"
+                + (", and months differ in length" if months else ""),
                 fix=f"write {field.name} - INTERVAL '10' SECONDS",
             )
         )

@@ -137,8 +137,9 @@ class StepsBinder:
         size = _duration(step.size)
         slide = _duration(step.slide) if step.slide else size
         offset = _duration(step.offset) if step.offset else 0
+        sizes = step.slide.span.to(step.size.span) if step.slide else step.size.span
         shape: Literal["tumble", "hop"] = "hop" if step.kind == "hop" else "tumble"
-        result = self.builder.window(node, shape, field, size, slide, offset, step.span)
+        result = self.builder.window(node, shape, field, size, slide, offset, step.span, step.on.span, sizes)
         return result, Scope.of(result.schema, _alias(scope))
 
     def aggregate(

@@ -37,6 +37,8 @@ def arithmetic_type(op: str, left: Expr, right: Expr) -> t.DataType:
     temporal = _temporal(op, left.type, right.type)
     if temporal is not None:
         return temporal
+    if not (_counts(left.type) and _counts(right.type)):
+        raise TypeProblem(f"`{op}` is not defined for {left.type} and {right.type}")
     a, b = _numeric(left.type, right.type, op), _numeric(right.type, left.type, op)
     if op == "DIV":
         return t.BIGINT
@@ -51,6 +53,10 @@ def arithmetic_type(op: str, left: Expr, right: Expr) -> t.DataType:
     return common
 
 
+def _counts(found: t.DataType) -> bool:
+    return t.is_numeric(found) or found in (t.STRING, t.NULL)
+
+
 def _numeric(own: t.DataType, other: t.DataType, op: str) -> t.DataType:
     if t.is_numeric(own):
         return own
@@ -59,7 +65,7 @@ def _numeric(own: t.DataType, other: t.DataType, op: str) -> t.DataType:
         return t.BIGINT if t.is_integral(other) and op != "/" else t.DOUBLE
     if own == t.NULL:
         return other if t.is_numeric(other) else t.DOUBLE
-    raise TypeProblem(f"`{op}` is not defined for {own}")
+    raise AssertionError(own)  # told by the caller
 
 
 def _digits(expr: Expr, found: t.DataType) -> t.Decimal:
@@ -129,13 +135,13 @@ def check_comparable(op: str, a: t.DataType, b: t.DataType) -> None:
         raise TypeProblem(f"`{op}` is not defined for {common}")
 
 
-def check_boolean(what: str, found: t.DataType) -> None:
+def check_boolean(what: str, found: t.DataType, operand: bool = False) -> None:
     """Refuses a condition that is not true or false.
 
     Raises:
-        TypeProblem: the type is not BOOLEAN (a string literal is one that Spark casts).
+        TypeProblem: the type is not BOOLEAN, nor a STRING as an `operand`, which Spark casts.
     """
-    if found not in (t.BOOLEAN, t.NULL, t.STRING):
+    if found not in (t.BOOLEAN, t.NULL) and not (operand and found == t.STRING):
         raise TypeProblem(f"{what} must be BOOLEAN, not {found}")
 
 

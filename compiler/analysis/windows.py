@@ -13,7 +13,7 @@ from compiler.plan import expr as scalar
 from compiler.plan.node import Node
 from compiler.plan.schema import Field
 from compiler.syntax.dialect import MARK
-from compiler.syntax.intervals import interval_literal
+from compiler.syntax.intervals import interval_literal, interval_problem
 
 if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
@@ -66,7 +66,9 @@ def bind_window_function(binder: QueryBinder, call: WindowCall) -> Node:
     slide = _milliseconds(binder, arguments["slide"], "slide") if "slide" in arguments else size
     offset = _milliseconds(binder, arguments["offset"], "offset") if "offset" in arguments else 0
     shape: Literal["tumble", "hop"] = "hop" if call.name == "hop" else "tumble"
-    return binder.builder.window(node, shape, column, size, slide, offset, binder.span(call.tree))
+    sizes = binder.span(arguments.get("slide", arguments["size"])).to(binder.span(arguments["size"]))
+    on = binder.span(arguments["timecol"].expressions[0])
+    return binder.builder.window(node, shape, column, size, slide, offset, binder.span(call.tree), on, sizes)
 
 
 def _name(call: exp.Anonymous) -> str:
@@ -126,6 +128,9 @@ def _time_column(binder: QueryBinder, call: WindowCall, node: Node, tree: exp.Ex
 
 def _milliseconds(binder: QueryBinder, tree: exp.Expr, what: str) -> int:
     literal: scalar.Literal | None = interval_literal(tree) if isinstance(tree, exp.Interval) else None
+    if literal is None and isinstance(tree, exp.Interval):
+        message, fix = interval_problem(tree)
+        raise binder.error(codes.WRONG_VALUE, message, tree, fix=fix)
     if literal is None or not isinstance(literal.value, int):
         cause = "months differ in length" if literal is not None and literal.value is None else None
         raise binder.error(

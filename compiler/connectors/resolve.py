@@ -24,6 +24,10 @@ COMMON: dict[Role, tuple[Option, ...]] = {
 }
 
 
+# Flink's connectors that this version has not.
+_LATER = ("kafka", "upsert-kafka", "jdbc", "postgres", "kinesis", "elasticsearch", "hive", "iceberg")
+
+
 @dataclass(frozen=True)
 class Resolved:
     """A connector with its options.
@@ -94,7 +98,7 @@ def resolve(
                     f"{role} `{owner.value}` has no option `{needed.name}`",
                     owner.span,
                     cause=f"the connector `{connector.name}` needs it",
-                    fix=f"add {needed.name} = '{needed.choices[0] if needed.choices else '…'}' to WITH",
+                    fix=_add(owner, needed.name, needed.choices[0] if needed.choices else "…"),
                 )
             )
     common = {option.name for option in COMMON[role]}
@@ -119,7 +123,7 @@ def _connector(owner: Text, role: Role, declared: Sequence[OptionDecl]) -> Conne
                 codes.MISSING_KEY,
                 f"{role} `{owner.value}` has no connector",
                 owner.span,
-                fix=f"add WITH (connector = '…'); connectors of a {role} are {names}",
+                fix=f"{_add(owner, 'connector', '…')}; connectors of a {role} are {names}",
             )
         )
     wanted = option.value.value.lower()
@@ -129,11 +133,21 @@ def _connector(owner: Text, role: Role, declared: Sequence[OptionDecl]) -> Conne
     if found is not None:
         message = f"connector `{found.name}` cannot be a {role}"
         fix = f"connectors of a {role} are {names}"
+    elif wanted in _LATER:
+        message = f"connector `{wanted}` is not supported yet"
+        fix = f"connectors of a {role} are {names}"
     else:
         near = suggest(wanted, [c.name for c in usable])
         message = f"unknown connector `{option.value.value}`"
         fix = f"did you mean `{near}`?" if near else f"connectors of a {role} are {names}"
     raise DiagnosticError(Diagnostic(codes.UNKNOWN_CONNECTOR, message, option.value.span, fix=fix))
+
+
+def _add(owner: Text, name: str, value: str) -> str:
+    """How to give an option, in the language of the owner's file."""
+    if owner.span.file.path.endswith((".yml", ".yaml")):
+        return f"add `{name}: {value}` under `with:`"
+    return f"add {name} = '{value}' to WITH (…)"
 
 
 def _spelling(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compiler.diagnostics.codes import Code, Severity
+from compiler.diagnostics.codes import JINJA, UNDEFINED_VARIABLE, Code, Severity
 from compiler.diagnostics.source import Span
 
 
@@ -94,4 +94,13 @@ class Reporter:
         def key(d: Diagnostic) -> tuple[str, int, str]:
             return (d.span.file.path, d.span.start, d.code.name) if d.span else ("", 0, d.code.name)
 
-        return tuple(sorted(self._found.values(), key=key))
+        return tuple(sorted(self._without_consequences(), key=key))
+
+    def _without_consequences(self) -> list[Diagnostic]:
+        """The findings without those at a variable or a template call that has no value.
+
+        Something is put for it so that reading goes on, and what is wrong with that is nobody's mistake.
+        """
+        unread = {d.span for d in self._found.values() if d.span and d.code in (UNDEFINED_VARIABLE, JINJA)}
+        kept = (UNDEFINED_VARIABLE, JINJA)
+        return [d for d in self._found.values() if d.code in kept or d.span not in unread]

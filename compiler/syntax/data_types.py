@@ -61,11 +61,16 @@ def parse_type(fragment: Fragment) -> t.DataType:
     return _Reader(fragment).whole()
 
 
+# Reading goes down a type by recursion, and so does all that is done with it later.
+_DEEPEST = 50
+
+
 class _Reader:
     def __init__(self, fragment: Fragment) -> None:
         self._fragment = fragment
         self._tokens: list[tuple[str, str, int, int]] = []
         self._index = 0
+        self._depth = 0
         position, text = 0, fragment.text.rstrip()
         while position < len(text):
             match = _TOKEN.match(text, position)
@@ -122,6 +127,16 @@ class _Reader:
         return numbers
 
     def _type(self) -> t.DataType:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            _, _, start, end = self._tokens[self._index - 1]
+            raise self._error(f"types inside types are at most {_DEEPEST} deep", start, end)
+        try:
+            return self._any_type()
+        finally:
+            self._depth -= 1
+
+    def _any_type(self) -> t.DataType:
         kind, text, start, end = self._next("a type")
         name = text.lower()
         if kind != "name":
@@ -140,7 +155,7 @@ class _Reader:
         found = _SIMPLE.get(name)
         if found is None:
             near = suggest(name, TYPE_NAMES)
-            fix = f"did you mean {near.upper()}?" if near else f"types are {', '.join(TYPE_NAMES)}"
+            fix = f"did you mean `{near.upper()}`?" if near else f"types are {', '.join(TYPE_NAMES).upper()}"
             raise self._error(f"unknown type `{text}`", start, end, fix)
         return self._sized(name, found, start)
 

@@ -22,6 +22,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.query_errors import dangling, parse_error
 
 # Set before a function's name. No user writes it: the tokenizer would read it as an identifier of theirs.
 MARK = "hr$"
@@ -29,11 +30,12 @@ MARK = "hr$"
 # Functions whose arguments are not a plain list; sqlglot's own parsers read them.
 _SPECIAL = frozenset({"CAST", "EXTRACT", "TRIM", "SUBSTRING", "POSITION", "OVERLAY"})
 # Words that may stand before a parenthesis without being a function's name.
-_NOT_FUNCTIONS = frozenset(
+_NOT_FUNCTION_WORDS = (
     "IN AS AND OR NOT ON USING WHERE HAVING BY OVER FROM JOIN SELECT UNION ALL ANY SOME EXISTS VALUES WITH "
     "EXCEPT INTERSECT CASE WHEN THEN ELSE END DISTINCT LIKE RLIKE ILIKE BETWEEN IS CUBE ROLLUP SETS DEFINE "
-    "MEASURES PATTERN PARTITION MATCH_RECOGNIZE LATERAL QUALIFY LIMIT ORDER GROUP".split()
+    "MEASURES PATTERN PARTITION MATCH_RECOGNIZE LATERAL QUALIFY LIMIT ORDER GROUP TABLESAMPLE PIVOT UNPIVOT"
 )
+_NOT_FUNCTIONS = frozenset(_NOT_FUNCTION_WORDS.split())
 
 
 class HeadraceDialect(Spark):
@@ -87,12 +89,16 @@ def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
         raise _unclosed(fragment, error) from error
     if not tokens:
         raise _syntax_error(fragment, 0, len(text), "a query is missing")
+    unfinished = dangling(fragment, tokens)
+    if unfinished is not None:
+        raise DiagnosticError(unfinished)
     marked = _mark_functions(tokens)
     parser = _DIALECT.parser()
     try:
         trees = parser.parse(marked, text) if into is None else _parse_alone(parser, marked, text)
     except ParseError as error:
-        raise _parse_error(fragment, tokens, error) from error
+        what = "query" if into is None else "expression"
+        raise DiagnosticError(parse_error(fragment, tokens, error, what)) from error
     except RecursionError as error:
         raise _syntax_error(fragment, 0, len(text), "the expression is nested too deeply") from error
     found = [tree for tree in trees if tree is not None]
@@ -169,8 +175,17 @@ def _is_function_name(tokens: list[Token], index: int) -> bool:
         return before.token_type is not TokenType.R_PAREN
     if _ends_type(before, word):
         return False
+    if before.token_type is TokenType.WITH or _names_columns(tokens, index):
+        return False
     # A name after a name is an alias with columns (`AS t (a, b)`), not a call; keywords come before calls.
     return before.token_type is not TokenType.ALIAS
+
+
+def _names_columns(tokens: list[Token], index: int) -> bool:
+    """Whether the word is a query of WITH with named columns: `, t (a, b) AS (SELECT …)`."""
+    end = next((i for i in range(index, len(tokens)) if tokens[i].token_type is TokenType.R_PAREN), None)
+    kinds = tuple(t.token_type for t in tokens[end + 1 : end + 4]) if end is not None else ()
+    return kinds[:2] == (TokenType.ALIAS, TokenType.L_PAREN) and kinds[2:] == (TokenType.SELECT,)
 
 
 def _ends_type(before: Token, word: str) -> bool:
@@ -223,59 +238,4 @@ def _last_open_quote(text: str) -> int | None:
             if index >= length:
                 return start
         index += 1
-    return None
-
-
-def _parse_error(fragment: Fragment, tokens: list[Token], error: ParseError) -> DiagnosticError:
-    info = error.errors[0] if error.errors else {}
-    token = _token_at(tokens, info.get("line"), info.get("col")) or tokens[-1]
-    later = _not_yet(fragment, tokens, token)
-    if later is not None:
-        return later
-    description = str(info.get("description") or "text cannot be read")
-    text = fragment.text[token.start : token.end + 1]
-    at_end = token is tokens[-1]
-    message = _plain_words(description, text, at_end)
-    return _syntax_error(fragment, token.start, token.end + 1, message, _guess_fix(tokens, token))
-
-
-def _not_yet(fragment: Fragment, tokens: list[Token], token: Token) -> DiagnosticError | None:
-    """What Flink's grammar has and this version does not run, where sqlglot would speak of a syntax error."""
-    found = next((t for t in tokens if t.text.upper() == "MATCH_RECOGNIZE"), None)
-    message = "MATCH_RECOGNIZE is not supported yet"
-    if found is None and token.text.upper().startswith("PARTITION BY"):
-        found, message = token, "PARTITION BY inside a table function is not supported yet"
-    if found is None:
-        return None
-    span = fragment.span(found.start, found.end + 1)
-    return DiagnosticError(Diagnostic(codes.NOT_YET_STREAMING, message, span))
-
-
-def _token_at(tokens: list[Token], line: object, column: object) -> Token | None:
-    # sqlglot gives the column of a token's last character, counted from 1.
-    return next((t for t in tokens if t.line == line and t.col == column), None)
-
-
-def _plain_words(description: str, text: str, at_end: bool) -> str:
-    if description.startswith("Expecting "):
-        wanted = description.removeprefix("Expecting ").rstrip(".")
-        return f"`{wanted}` is missing after `{text}`" if at_end else f"`{wanted}` is expected near `{text}`"
-    if description.startswith("Required keyword"):
-        return f"the expression is not complete at `{text}`"
-    if description.startswith("Invalid expression"):
-        return f"the query ends too early after `{text}`" if at_end else f"`{text}` is not expected here"
-    return f"{description.rstrip('.').lower()} near `{text}`"
-
-
-def _guess_fix(tokens: list[Token], token: Token) -> str | None:
-    index = tokens.index(token)
-    before = tokens[index - 1] if index else None
-    word = token.text.upper()
-    if before is not None and before.token_type is TokenType.COMMA and word in ("FROM", ")"):
-        return "remove the comma before it"
-    if word == "=" and before is not None and before.text == "=":
-        return "write one `=` to compare"
-    names = (TokenType.VAR, TokenType.STRING, TokenType.NUMBER, TokenType.IDENTIFIER)
-    if before is not None and token.token_type in names and before.token_type in (*names, TokenType.R_PAREN):
-        return "is a comma missing before it?"
     return None

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from compiler.diagnostics.suggest import suggest
 from compiler.plan import types as t
 from compiler.plan.expr import Literal
 
@@ -47,6 +48,16 @@ def interval_literal(tree: exp.Expr) -> Literal | None:
     milliseconds = Fraction(text) * _MS[name]
     found = t.Interval("DAY") if name == "DAY" else t.DAY_TIME
     return Literal(found, False, f"INTERVAL '{text}' {name}", _whole(milliseconds))
+
+
+def interval_problem(tree: exp.Expr) -> tuple[str, str]:
+    """Why an INTERVAL cannot be read, and what to write."""
+    unit = tree.args.get("unit")
+    if isinstance(unit, exp.Var) and _singular(unit.name) not in (*_MS, *_CALENDAR):
+        near = suggest(_singular(unit.name), (*_MS, *_CALENDAR))
+        fix = f"did you mean `{near}`?" if near else f"units are {', '.join(_MS)}"
+        return f"`{unit.name}` is no unit of time", fix
+    return "this is not an interval", "write INTERVAL '5' MINUTES, or INTERVAL '1 12:30' DAY TO MINUTE"
 
 
 def _number_text(value: exp.Expr | None) -> tuple[str | None, bool]:

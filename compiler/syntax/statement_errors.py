@@ -241,6 +241,8 @@ class _Explainer:
                     f"put the value in single quotes: '{value}'", "a string in single quotes", repair
                 )
             return Advice("put the value in single quotes", "a string, a number or a word")
+        if "COMMA" in accepts and token.upper() == "AS":
+            return Advice("close the parenthesis before it", "`,` or `)`", self._insert(") "))
         if "COMMA" in accepts and not self._clause_inside():
             follows = _KEY_AFTER.match(self.text, self.offset) is not None
             if follows or self.previous[:1] == "'":
@@ -293,7 +295,7 @@ class _Explainer:
     def _keywords(self) -> Advice | None:
         keyword = self._keyword()
         if keyword is not None:
-            return Advice(f"did you mean {keyword}?", None, self._instead(keyword))
+            return Advice(f"did you mean `{keyword}`?", None, self._instead(keyword))
         if "COMMA" in self.accepts and (self.token[0].isalpha() or self.token[0] in "_`"):
             return Advice("write a `,` before it", "`,` or `)`", self._insert(", "))
         return None

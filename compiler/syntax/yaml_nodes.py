@@ -42,6 +42,13 @@ class Entry:
     node: Any
 
 
+def _under_with(key: str, allowed: Collection[str]) -> str | None:
+    """Where an option of a connector belongs."""
+    if "with" in allowed and key in ("connector", "path", "format", "topic", "delivery"):
+        return f"write it under `with:`: `with: {{{key}: …}}`"
+    return None
+
+
 class YamlReader:
     """Reads nodes of one file and reports what does not fit."""
 
@@ -213,7 +220,7 @@ class YamlReader:
             f"unknown key `{key.value}` in {what}",
             key.span,
             cause=f"known here: {one_of(allowed, 20)}",
-            fix=f"did you mean `{near}`?" if near else None,
+            fix=f"did you mean `{near}`?" if near else _under_with(key.value, allowed),
         )
         return near
 

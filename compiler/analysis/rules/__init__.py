@@ -13,8 +13,10 @@ from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
 from compiler.analysis.rules.primary_key import primary_key
 from compiler.analysis.rules.same_location import same_location
+from compiler.analysis.rules.several_inputs import several_inputs
 from compiler.analysis.rules.static_sink import static_sink
 from compiler.analysis.rules.unused import unused
+from compiler.analysis.rules.unused_watermark import unused_watermark
 from compiler.analysis.rules.window_zone import window_zone
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
@@ -29,6 +31,8 @@ RULES: tuple[Rule, ...] = (
     nondeterministic,
     primary_key,
     window_zone,
+    unused_watermark,
+    several_inputs,
     clear_text_secret,
     unused,
 )
