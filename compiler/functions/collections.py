@@ -15,8 +15,14 @@ from compiler.functions.spec import Arg, Nulls, TypeProblem
 from compiler.plan import types as t
 
 
+def _may_hold_null(args: Sequence[Arg], found: t.DataType) -> bool:
+    # A string that is read as something else may be NULL to Spark's types, see `common_type`.
+    return any(arg.nullable or (arg.type == t.STRING != found) for arg in args)
+
+
 def _array(args: Sequence[Arg]) -> t.DataType:
-    return t.Array(common_of(args), any(arg.nullable for arg in args))
+    found = common_of(args)
+    return t.Array(found, _may_hold_null(args, found))
 
 
 def _map(args: Sequence[Arg]) -> t.DataType:
@@ -25,7 +31,8 @@ def _map(args: Sequence[Arg]) -> t.DataType:
     key = common_of(args[::2])
     if k.holds(key, lambda a: isinstance(a, t.Map) or a == t.VARIANT):
         raise TypeProblem(f"{key} cannot be the key of a map")
-    return t.Map(key, common_of(args[1::2]), any(arg.nullable for arg in args[1::2]))
+    value = common_of(args[1::2])
+    return t.Map(key, value, _may_hold_null(args[1::2], value))
 
 
 def _struct(args: Sequence[Arg]) -> t.DataType:
