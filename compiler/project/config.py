@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from compiler.diagnostics.codes import (
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
-from compiler.syntax.declarations import ProjectConfig, TargetConfig, Text
+from compiler.syntax.declarations import OptionDecl, ProjectConfig, TargetConfig, Text
 from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.parsed import Scope, unique_options
 from compiler.syntax.variables import fill
@@ -207,7 +207,9 @@ class ConfigReader:
         spark: dict[str, str] = {}
         for part in (defaults.get("spark"), own.get("spark")):
             if part is not None:
-                spark.update((o.key.value, o.value.value) for o in self.yaml.options(part.node, "`spark`"))
+                options = self.yaml.options(part.node, "`spark`")
+                spark.update((o.key.value, o.value.value) for o in options)
+                self._secrets(options)
         return TargetConfig(
             name=name,
             master=self._plain(entry("master"), "`master`") or base.master,
@@ -219,6 +221,16 @@ class ConfigReader:
             spark=tuple(sorted(spark.items())),
             span=span,
         )
+
+    def _secrets(self, options: Sequence[OptionDecl]) -> None:
+        """HR608 for a secret of Spark's configuration, such as the key of a store."""
+        from compiler.analysis.rules.clear_text_secret import clear_text
+
+        for option in options:
+            if (
+                found := clear_text(option.key.value, option.value.value, "`spark`", option.key.span)
+            ) is not None:
+                self.scope.reporter.add(found)
 
     # --- variables ------------------------------------------------------------------------------------------
 

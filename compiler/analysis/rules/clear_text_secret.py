@@ -7,24 +7,28 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.source import Span
 from compiler.plan.logical import LogicalPlan
 
 _SECRET = re.compile(r"password|passwd|secret|token|api[._-]?key|credential", re.IGNORECASE)
 
 
-def is_secret(option: str) -> bool:
-    """Whether an option's name says that its value must not be shown."""
-    return _SECRET.search(option) is not None
+def clear_text(option: str, value: object, owner: str, span: Span) -> Diagnostic | None:
+    """HR608 if an option's name says that its value is a secret, and it stands in the file."""
+    if _SECRET.search(option) is None or "${env:" in str(value):
+        return None
+    return Diagnostic(
+        codes.CLEAR_TEXT_SECRET,
+        f"`{option}` of {owner} is written in clear text",
+        span,
+        fix="put it into the environment and write '${env:NAME}'",
+    )
 
 
 def clear_text_secret(plan: LogicalPlan) -> Iterator[Diagnostic]:
-    """HR608 for an option such as a password whose value stands in the file."""
+    """HR608 for an option of a sink such as a password."""
     for sink in plan.sinks:
         for name, value in sink.options:
-            if is_secret(name) and "${env:" not in str(value):
-                yield Diagnostic(
-                    codes.CLEAR_TEXT_SECRET,
-                    f"`{name}` of sink `{sink.name}` is written in clear text",
-                    sink.places.get(name, sink.span),
-                    fix="put it into the environment and write '${env:NAME}'",
-                )
+            found = clear_text(name, value, f"sink `{sink.name}`", sink.places.get(name, sink.span))
+            if found is not None:
+                yield found

@@ -26,7 +26,7 @@ def same_location(plan: LogicalPlan) -> Iterator[Diagnostic]:
                     codes.SAME_PATH,
                     f"sinks `{other.name}` and `{sink.name}` write to one place",
                     sink.places.get(sink.connector.location or "", sink.span),
-                    cause=f"`{location}` and `{taken}` overlap: each would think the other's files its own",
+                    cause=f"{_both(location, taken)}: each would take the other's files for left-overs of a crash",
                     fix="give each sink a folder of its own, or unite the queries with UNION ALL",
                     related=(Label(other.places.get("path", other.span), f"`{other.name}` writes here"),),
                 )
@@ -40,6 +40,10 @@ def same_location(plan: LogicalPlan) -> Iterator[Diagnostic]:
                     cause="its own rows would come back as input, for ever",
                     fix="give the sink a folder of its own",
                 )
+
+
+def _both(a: str, b: str) -> str:
+    return f"`{a}` is one folder" if a == b else f"`{a}` and `{b}` overlap"
 
 
 def _scans(sink: BoundSink) -> list[Scan]:

@@ -51,12 +51,14 @@ def _offsets_ms(zone: str) -> tuple[int, ...]:
 
 
 def _cause(zone: str, offsets: tuple[int, ...]) -> str:
-    if len(offsets) > 1:
+    offset, *others = offsets
+    if others:
         return f"{zone} has daylight saving time, so no fixed offset keeps windows at one time of day"
-    return f"{zone} is {format_ms(offsets[0])} from UTC"
+    return f"{zone} is {format_ms(offset)} from UTC"
 
 
 def _fix(node: Window, offsets: tuple[int, ...]) -> str | None:
-    if len(offsets) > 1:
+    offset, *others = offsets
+    if others:
         return "use windows of an hour or less, or keep it if bounds in UTC are what you want"
-    return f"give the window an offset of {format_ms(-offsets[0] % node.slide_ms)}"
+    return f"give the window an offset of {format_ms(-offset % node.slide_ms)}"

@@ -24,4 +24,13 @@ CREATE SINK revenue (PRIMARY KEY (customer) NOT ENFORCED) PARTITIONED BY (custom
 WITH (connector = 'delta', path = 'out/revenue')
 AS SELECT * FROM revenue_5m;
 
+CREATE SOURCE casts (
+  at STRING,
+  kind STRING,
+  event_time AS CAST(at AS TIMESTAMP(3)) COMMENT 'AS, LIKE and WITH are words of an expression too',
+  price AS TRY_CAST(substring(kind, 2) AS DECIMAL(10, 2)),
+  test AS kind LIKE 'test%' OR (kind LIKE '%x' AND at IS NOT NULL),
+  WATERMARK FOR event_time AS event_time
+) WITH (connector = 'datagen');
+
 SELECT * FROM orders
