@@ -1,0 +1,1 @@
+CREATE SINK visits WITH (connector = 'console') AS SELECT customer, page FROM clicks;
