@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import plans
@@ -72,10 +73,9 @@ def test_foreign_folder_is_refused(
     theirs = tmp_path / "out" / "part-00000-0b5b98d9-ff2c-432f-96f8-63f0a377e84f-c000.json"
     theirs.parent.mkdir()
     theirs.write_text("{}\n")
-    for step in (
-        lambda: writer(session, tmp_path, connector, **options).prepare("one", -1),
-        lambda: writer(session, tmp_path, connector, **options).check_empty(),
-    ):
+    ours = writer(session, tmp_path, connector, **options)
+    steps: tuple[Callable[[], None], ...] = (lambda: ours.prepare("one", -1), ours.check_empty)
+    for step in steps:
         with pytest.raises(DiagnosticError) as refused:
             step()
         assert code(refused) == "HR404"
