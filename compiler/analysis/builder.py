@@ -121,8 +121,21 @@ class Builder:
         return self.project(node, [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in kept], span)
 
     def _check_time_column(self, node: Node, column: Field, span: Span) -> None:
-        if column.is_event_time or not node.is_stream:
+        if column.is_event_time:
             return
+        if not node.is_stream:
+            if isinstance(column.type, t.Timestamp):
+                return
+            raise DiagnosticError(
+                Diagnostic(
+                    codes.WINDOW_TIME_COLUMN,
+                    f"a window lies over a TIMESTAMP, and `{column.name}` is {column.type}",
+                    span,
+                    fix=f"compute one in a model below: CAST({column.name} AS TIMESTAMP)"
+                    if column.type in (t.STRING, t.DATE)
+                    else None,
+                )
+            )
         times = [f.name for f in node.schema if f.is_event_time]
         if times:
             fix = f"use the event time `{times[0]}`"
@@ -149,7 +162,7 @@ class Builder:
         elif shape == "hop" and slide_ms > size_ms:
             problem = (
                 f"the slide ({format_ms(slide_ms)}) is greater than the size ({format_ms(size_ms)})",
-                "HOP takes the slide first: HOP(TABLE t, DESCRIPTOR(ts), slide, size)",
+                "a window begins at each slide; HOP takes the slide first, then the size",
             )
         elif shape == "hop" and size_ms % slide_ms:
             problem = (

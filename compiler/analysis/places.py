@@ -13,8 +13,8 @@ from compiler.syntax.fragment import Fragment
 _BEFORE: dict[type[exp.Expr], re.Pattern[str]] = {
     exp.Interval: re.compile(r"\bINTERVAL\s*\Z", re.IGNORECASE),
     exp.Select: re.compile(r"\bSELECT\s+(?:ALL\s+|DISTINCT\s+)?\Z", re.IGNORECASE),
-    exp.Cast: re.compile(r"\bCAST\s*\(\s*\Z", re.IGNORECASE),
-    exp.TryCast: re.compile(r"\bTRY_CAST\s*\(\s*\Z", re.IGNORECASE),
+    exp.Cast: re.compile(r"\b(?:TRY_)?CAST\s*\(\s*\Z", re.IGNORECASE),
+    exp.TryCast: re.compile(r"\b(?:TRY_)?CAST\s*\(\s*\Z", re.IGNORECASE),
     exp.Case: re.compile(r"\bCASE(?:\s+WHEN)?\s+\Z", re.IGNORECASE),
     exp.Extract: re.compile(r"\bEXTRACT\s*\(\s*\w+\s+FROM\s+\Z", re.IGNORECASE),
     exp.Substring: re.compile(r"\bSUBSTRING\s*\(\s*\Z", re.IGNORECASE),

@@ -69,6 +69,11 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
 }
 
 
+# What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
+_READ_WORDS = (
+    "with_ expressions from_ joins where group having hint hints this expression alias db catalog version"
+)
+_READ = frozenset(_READ_WORDS.split())
 # Those whose columns the rest of the SELECT would miss.
 _MAKES_COLUMNS = ("laterals", "pivots", "match", "windows")
 
@@ -254,6 +259,12 @@ class QueryBinder:
                 span = self._distinct(tree) if clause == "distinct" else None
                 span = span or self.span(place if isinstance(place, exp.Expr) else tree)
                 found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
+        for clause, part in tree.args.items():
+            if part and clause not in _REFUSED and clause not in _READ:
+                word = clause.strip("_").upper().replace("_", " ")
+                place = part if isinstance(part, exp.Expr) else tree
+                message = f"{word} is not supported in a query"
+                found.append(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, self.span(place)))
         if found:
             raise DiagnosticError(*found)
 

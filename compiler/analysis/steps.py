@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 from sqlglot import exp
 
@@ -24,6 +24,9 @@ from compiler.syntax import declarations as decl
 from compiler.syntax.dialect import parse_expression
 from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.fragment import Fragment
+
+Item = TypeVar("Item")
+T = TypeVar("T")
 
 
 class StepsBinder:
@@ -101,21 +104,23 @@ class StepsBinder:
 
     def select(self, node: Node, scope: Scope, step: decl.SelectStep, _: object) -> tuple[Node, Scope]:
         """`select: [columns]` or `select: {name: expression}`."""
-        items: list[NamedExpr] = []
-        for item in step.items:
+        every = [
+            NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name)) for c in scope.columns()
+        ]
+
+        def named(item: decl.NamedExpression) -> list[NamedExpr]:
             if item.name is None and item.expression.text.strip() == "*":
-                items.extend(
-                    NamedExpr(c.name, Column(c.field.type, c.field.nullable, c.field.name))
-                    for c in scope.columns()
-                )
-            else:
-                items.append(self._named(item, scope, "select"))
+                return every
+            return [self._named(item, scope, "select")]
+
+        found = _of_all(named, step.items)
+        items = [item for part in found for item in part]
         result = self.builder.project(node, items, step.span)
         return result, Scope.of(result.schema, _alias(scope))
 
     def derive(self, node: Node, scope: Scope, step: decl.DeriveStep, _: object) -> tuple[Node, Scope]:
         """`derive: {name: expression}`: every column, and the new ones."""
-        added = [self._named(item, scope, "derive") for item in step.items]
+        added = _of_all(lambda item: self._named(item, scope, "derive"), step.items)
         names: dict[str, NamedExpr] = {item.name.lower(): item for item in added}
         items = [
             names.pop(c.name.lower())
@@ -146,23 +151,25 @@ class StepsBinder:
         self, node: Node, scope: Scope, step: decl.AggregateStep, before: tuple[decl.Step, ...]
     ) -> tuple[Node, Scope]:
         """`aggregate: {by: [keys], name: aggregate}`; after a window its bounds are keys too."""
-        keys = [self._named(item, scope, "by") for item in step.by]
+        items = [*((item, True) for item in step.by), *((item, False) for item in step.aggregates)]
+        found = _of_all(
+            lambda i: self._named(i[0], scope, "by") if i[1] else self._aggregate(i[0], scope), items
+        )
+        keys, values = found[: len(step.by)], found[len(step.by) :]
         given = {key.name.lower() for key in keys}
         if _follows_window(before):
             bounds = [c for c in identity(node.schema) if c.name in ("window_start", "window_end")]
             keys = [bound for bound in bounds if bound.name not in given] + keys
-        values = [self._named(item, scope, "aggregate", aggregates=True) for item in step.aggregates]
-        for value, item in zip(values, step.aggregates, strict=True):
-            self._check_aggregate(value, item)
         # An aggregate inside a larger expression is computed first, the rest in a projection above.
-        plain, items = split_aggregates(keys, values)
+        plain, above = split_aggregates(keys, values)
         lowered = [NamedExpr(v.name, rewrite_aggregate(v.expr)) for v in plain]
         grouped: Node = self.builder.aggregate(node, keys, lowered, step.span)
-        if items is not None:
-            grouped = self.builder.project(grouped, items, step.span)
+        if above is not None:
+            grouped = self.builder.project(grouped, above, step.span)
         return grouped, Scope.of(grouped.schema, _alias(scope))
 
-    def _check_aggregate(self, value: NamedExpr, item: decl.NamedExpression) -> None:
+    def _aggregate(self, item: decl.NamedExpression, scope: Scope) -> NamedExpr:
+        value = self._named(item, scope, "aggregate", aggregates=True)
         if not is_aggregate(value.expr):
             raise DiagnosticError(
                 Diagnostic(
@@ -173,6 +180,7 @@ class StepsBinder:
                     fix="list it under `by`, or use an aggregate function such as max",
                 )
             )
+        return value
 
     def join(self, node: Node, scope: Scope, step: decl.JoinStep, _: object) -> tuple[Node, Scope]:
         """`join: {with: seed, on: condition}`."""
@@ -211,6 +219,20 @@ _STEPS: dict[type[Any], Callable[..., tuple[Node, Scope]]] = {
     decl.JoinStep: StepsBinder.join,
     decl.UnionStep: StepsBinder.union,
 }
+
+
+def _of_all(work: Callable[[Item], T], items: Sequence[Item]) -> list[T]:
+    """What each item of a step gives, or all the mistakes of all of them."""
+    found: list[T] = []
+    wrong: list[Diagnostic] = []
+    for item in items:
+        try:
+            found.append(work(item))
+        except DiagnosticError as error:
+            wrong.extend(error.diagnostics)
+    if wrong:
+        raise DiagnosticError(*wrong)
+    return found
 
 
 def _alias(scope: Scope) -> str | None:

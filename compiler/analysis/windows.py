@@ -108,8 +108,10 @@ def _wrong(binder: QueryBinder, call: WindowCall, problem: str, tree: exp.Expr) 
 
 
 def _input(binder: QueryBinder, tree: exp.Expr) -> Node:
-    if isinstance(tree, exp.Subquery):
-        return binder.bind(tree.this)
+    if isinstance(tree, exp.Anonymous) and _name(tree) == "table" and len(tree.expressions) == 1:
+        tree = tree.expressions[0]
+    if isinstance(tree, exp.Query):
+        return binder.bind(tree.this if isinstance(tree, exp.Subquery) else tree)
     return binder.relation(tree).node
 
 

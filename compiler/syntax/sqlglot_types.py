@@ -35,8 +35,11 @@ def data_type(tree: exp.Expr, error: Callable[[str], Exception]) -> t.DataType:
     kind = tree.this
     params = tree.expressions
     if kind == _D.DECIMAL:
-        numbers = [int(p.this.this) for p in params] or [10]
-        return t.Decimal(numbers[0], numbers[1] if len(numbers) > 1 else 0)
+        numbers = [int(p.name) if p.name.isdigit() else -1 for p in params] or [10]
+        precision, scale = numbers[0], numbers[1] if len(numbers) > 1 else 0
+        if not (1 <= precision <= 38 and 0 <= scale <= precision):
+            raise error(f"`{tree.sql('spark')}` is out of range: 1 to 38 digits, the scale at most as many")
+        return t.Decimal(precision, scale)
     if kind in _TIMESTAMPS:
         return t.Timestamp(int(params[0].this.this)) if params else t.TIMESTAMP
     if kind == _D.ARRAY and params:
@@ -47,5 +50,7 @@ def data_type(tree: exp.Expr, error: Callable[[str], Exception]) -> t.DataType:
         return t.Struct(tuple(t.StructField(p.name, data_type(p.args["kind"], error)) for p in params))
     found = _SIMPLE.get(kind)
     if found is None:
-        raise error(f"unknown type `{tree.sql('spark')}`")
+        # sqlglot's own name, not what it would write: it would write TIMESTAMP for TIME.
+        name = kind.value if isinstance(kind, _D) else str(kind)
+        raise error(f"type `{name}` cannot be used")
     return found

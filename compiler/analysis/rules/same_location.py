@@ -26,7 +26,7 @@ def same_location(plan: LogicalPlan) -> Iterator[Diagnostic]:
                     codes.SAME_PATH,
                     f"sinks `{other.name}` and `{sink.name}` write to one place",
                     sink.places.get(sink.connector.location or "", sink.span),
-                    cause=f"{_both(location, taken)}: each would take the other's files for left-overs of a crash",
+                    cause=f"{_both(location, taken)}: each takes the other's files for left-overs of a crash",
                     fix="give each sink a folder of its own, or unite the queries with UNION ALL",
                     related=(Label(other.places.get("path", other.span), f"`{other.name}` writes here"),),
                 )

@@ -16,3 +16,7 @@ CREATE SOURCE s1 (a INT, b AS a + 1, c AS b + 1, ts TIMESTAMP, WATERMARK FOR ts 
 WITH (connector = 'datagen', 'fields.aa.min' = '1');
 CREATE SOURCE s2 (a INT, b AS a + 1, c AS b + 1) WITH (connector = 'datagen');
 CREATE SOURCE s3 (ts TIMESTAMP, WATERMARK FOR ts AS ts - 5) WITH (connector = 'datagen');
+CREATE MODEL m15 AS SELECT id INTO x FROM orders;
+CREATE MODEL m16 AS SELECT id FROM orders UNION ALL BY NAME SELECT id FROM orders;
+CREATE MODEL m17 AS SELECT * FROM TUMBLE(TABLE customers, DESCRIPTOR(since), INTERVAL '5' MINUTES);
+CREATE MODEL m18 AS SELECT CAST(id AS DECIMAL(50, 2)) AS x, CAST(id AS TIME) AS y FROM orders;
