@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import plans
 import pytest
 from files import rows_of, tuples_of
+from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import DiagnosticError
@@ -142,6 +142,17 @@ def test_bad_record_fails_with_its_file_and_runs_again_once_corrected(
     plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:02", "y", 2))
     assert run(plans.copy_plan(), tmp_path, session=session).failures == ()
     assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1), ("y", 2)]
+
+
+def test_not_null_is_checked_where_the_column_is_used(session: SparkSession, tmp_path: Path) -> None:
+    """Spark 4.2.0 takes every column of a file for nullable, whatever the schema says."""
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1), ("2024-01-01 00:00:02", "", 2))
+    columns = (plans.ORDERS[0], m.Column("k", "STRING", nullable=False), plans.ORDERS[2])
+    whole = (plans.sink("scan", columns, connector="blackhole"),)
+    plan = plans.plan(plans.query((plans.scan(columns=columns),), "scan", whole))
+    (failure,) = run(plan, tmp_path, session=session).failures
+    assert failure.code.name == "HR406"
+    assert failure.message == "a row of source orders has no k, which is declared NOT NULL"
 
 
 @pytest.mark.parametrize(

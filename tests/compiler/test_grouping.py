@@ -1,0 +1,92 @@
+"""Which sinks share a query, and what a state root's manifest changes about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compiler.compile import Compiled, compile_project
+from compiler.diagnostics.diagnostic import Reporter
+from compiler.diagnostics.render import render_all
+from compiler.jobplan.model import GroupMemory, Manifest
+from compiler.plan.operators.scan import read_name
+from compiler.project.load import load_project
+
+SOURCE = """
+CREATE SOURCE orders (id BIGINT, customer STRING, at TIMESTAMP(3),
+  WATERMARK FOR at AS at - INTERVAL '1' SECOND
+) WITH (connector = 'filesystem', path = 'in', format = 'json');
+"""
+A = "CREATE SINK a WITH (connector = 'delta', path = 'out/a') AS SELECT id FROM orders;\n"
+B = "CREATE SINK b WITH (connector = 'delta', path = 'out/b') AS SELECT customer FROM orders;\n"
+COUNTED = """
+CREATE MODEL counted AS SELECT window_start, window_end, count(*) AS n
+FROM TUMBLE(TABLE orders, DESCRIPTOR(at), INTERVAL '1' MINUTE) GROUP BY window_start, window_end;
+"""
+C = "CREATE SINK c WITH (connector = 'delta', path = 'out/c') AS SELECT * FROM counted;\n"
+D = "CREATE SINK d WITH (connector = 'delta', path = 'out/d') AS SELECT n FROM counted WHERE n > 1;\n"
+A_COUNTED = "CREATE SINK a WITH (connector = 'delta', path = 'out/a') AS SELECT n FROM counted;\n"
+
+
+def compiled(tmp_path: Path, text: str, manifest: Manifest | None = None) -> Compiled:
+    (tmp_path / "headrace.yml").write_text("name: shop\nversion: '1'\n", encoding="utf-8")
+    (tmp_path / "all.sql").write_text(SOURCE + text, encoding="utf-8")
+    reporter = Reporter()
+    project = load_project(tmp_path, reporter=reporter)
+    assert project is not None, render_all(reporter.all())
+    return compile_project(project, reporter, manifest)
+
+
+def groups(result: Compiled) -> dict[str, list[str]]:
+    assert result.plan is not None, render_all(result.diagnostics)
+    return {query.uid: [sink.uid for sink in query.sinks] for query in result.plan.queries}
+
+
+def memory(uid: str, *sinks: str) -> GroupMemory:
+    return GroupMemory(uid, sinks, ("orders",), (), 2)
+
+
+def test_sinks_of_one_read_share_a_query_and_state_keeps_them_apart(tmp_path: Path) -> None:
+    assert groups(compiled(tmp_path, COUNTED + A + B + C)) == {"a": ["a", "b"], "c": ["c"]}
+
+
+def test_sinks_of_one_state_share_it(tmp_path: Path) -> None:
+    result = compiled(tmp_path, COUNTED + C + D)
+    assert groups(result) == {"c": ["c", "d"]}
+    assert result.plan is not None
+    (query,) = result.plan.queries
+    assert len(query.state) == 1
+    assert query.trunk == query.sinks[0].input
+
+
+def test_a_sink_added_later_leaves_the_running_query_alone(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("a", "a"),))
+    result = compiled(tmp_path, A + B, manifest)
+    assert groups(result) == {"a": ["a"], "b": ["b"]}
+    assert result.plan is not None
+    assert [query.provisional for query in result.plan.queries] == [False, True]
+
+
+def test_a_uid_is_never_minted_twice(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("b", "a"),), retired=("b-2",))
+    assert groups(compiled(tmp_path, A + B, manifest)) == {"b": ["a"], "b-3": ["b"]}
+
+
+def test_a_removed_sink_leaves_its_query_to_the_others(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("a", "a", "b"),))
+    assert groups(compiled(tmp_path, B, manifest)) == {"a": ["b"]}
+
+
+def test_sinks_that_can_no_longer_share_are_refused(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("a", "a", "b"),))
+    result = compiled(tmp_path, COUNTED + A_COUNTED + B, manifest)
+    assert result.plan is None
+    assert [d.code.name for d in result.diagnostics if d.is_error] == ["HR501"]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"), [("orders", "orders"), ("web-clicks", "web_x2d_clicks"), ("käufe", "k_xe4_ufe")]
+)
+def test_read_names(source: str, name: str) -> None:
+    assert read_name(source) == name
