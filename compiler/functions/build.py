@@ -47,6 +47,8 @@ class Signature(NamedTuple):
         Raises:
             TypeProblem: an argument is none of its kind.
         """
+        if not self.fits(len(args)):
+            raise TypeProblem(f"{len(args)} arguments do not fit")
         return self.rule([_coerce(self._kind(index), index, arg) for index, arg in enumerate(args)])
 
     def _kind(self, index: int) -> Kind:
@@ -82,12 +84,14 @@ def forms(
     window_only: bool = False,
 ) -> Row:
     """A function under one or more names, with one or more forms."""
-    least = min(form.least for form in signatures)
-    most = None if any(form.rest for form in signatures) else max(len(form.kinds) for form in signatures)
+    least = min([form.least for form in signatures])
+    most = None if any(form.rest for form in signatures) else max([len(form.kinds) for form in signatures])
     returns = _returns(signatures)
     return tuple(
-        Function(name, least, most, returns, nulls, aggregate, deterministic, generator, window_only)
-        for name in names.split()
+        [
+            Function(name, least, most, returns, nulls, aggregate, deterministic, generator, window_only)
+            for name in names.split()
+        ]
     )
 
 
@@ -118,15 +122,14 @@ def row(
     window_only: bool = False,
 ) -> Row:
     """A function of one form under one or more names."""
-    form = sig(*kinds, to=to, optional=optional, rest=rest)
-    return forms(
-        names,
-        form,
-        nulls=nulls,
-        aggregate=aggregate,
-        deterministic=deterministic,
-        generator=generator,
-        window_only=window_only,
+    returns = sig(*kinds, to=to, optional=optional, rest=rest).result
+    most = len(kinds)
+    least, bound = most - optional, None if rest else most
+    return tuple(
+        [
+            Function(name, least, bound, returns, nulls, aggregate, deterministic, generator, window_only)
+            for name in names.split()
+        ]
     )
 
 
@@ -140,5 +143,13 @@ def aggregate(
     deterministic: bool = True,
 ) -> Row:
     """A function of a group of rows; without rows most give NULL."""
-    form = sig(*kinds, to=to, optional=optional, rest=rest)
-    return forms(names, form, nulls=nulls, aggregate=True, deterministic=deterministic)
+    return row(
+        names,
+        *kinds,
+        to=to,
+        optional=optional,
+        rest=rest,
+        nulls=nulls,
+        aggregate=True,
+        deterministic=deterministic,
+    )

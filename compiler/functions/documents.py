@@ -82,7 +82,7 @@ _PATH = k.constant(k.STR)
 
 
 def _xpath(names: str, to: t.DataType) -> Row:
-    return row(names, k.STR, _PATH, to=to, nulls=_ALWAYS)
+    return row(names, k.TEXT, _PATH, to=to, nulls=_ALWAYS)
 
 
 TABLE: tuple[Row, ...] = (

@@ -68,12 +68,15 @@ _TUPLE_KEYS = k.Kind(
     ),
 )
 
+# Spark casts what a tuple sketch is keyed by to one of its types.
+_ENTRY_KEYS = k.Kind(
+    "a number, STRING, BINARY, BOOLEAN, time or ARRAY of whole numbers",
+    lambda a: a if k.is_atomic(a) else _TUPLE_KEYS.cast(a),
+)
+
 # The value type of each family, and what it is collected from.
 _KLL = (("bigint", t.BIGINT, k.INTEGRAL), ("double", t.DOUBLE, _DOUBLES), ("float", t.FLOAT, _FLOATS))
-_SUMMARIES = (
-    ("double", t.DOUBLE, k.one_of("a FLOAT or DOUBLE", t.DOUBLE, t.FLOAT)),
-    ("integer", t.BIGINT, k.one_of("an INT", t.INT)),
-)
+_SUMMARIES = (("double", t.DOUBLE, k.DOUBLE), ("integer", t.BIGINT, k.INTEGER))
 
 
 def _quantiles(end: str, found: t.DataType, taken: k.Kind) -> tuple[Row, ...]:
@@ -91,9 +94,18 @@ def _quantiles(end: str, found: t.DataType, taken: k.Kind) -> tuple[Row, ...]:
 def _tuples(end: str, found: t.DataType, taken: k.Kind) -> tuple[Row, ...]:
     return (
         aggregate(
-            f"tuple_sketch_agg_{end}", _TUPLE_KEYS, taken, _SIZE, _MODE, to=t.BINARY, optional=2, nulls=_NEVER
+            f"tuple_sketch_agg_{end}",
+            _ENTRY_KEYS,
+            taken,
+            _CONSTANT_SIZE,
+            _MODE,
+            to=t.BINARY,
+            optional=2,
+            nulls=_NEVER,
         ),
-        aggregate(f"tuple_union_agg_{end}", k.BIN, _SIZE, _MODE, to=t.BINARY, optional=2, nulls=_NEVER),
+        aggregate(
+            f"tuple_union_agg_{end}", k.BIN, _CONSTANT_SIZE, _MODE, to=t.BINARY, optional=2, nulls=_NEVER
+        ),
         aggregate(f"tuple_intersection_agg_{end}", k.BIN, _MODE, to=t.BINARY, optional=1, nulls=_NEVER),
         row(f"tuple_difference_{end} tuple_difference_theta_{end}", k.BYTES, k.BYTES, to=t.BINARY),
         row(
@@ -108,7 +120,7 @@ def _tuples(end: str, found: t.DataType, taken: k.Kind) -> tuple[Row, ...]:
             f"tuple_union_{end} tuple_union_theta_{end}",
             k.BYTES,
             k.BYTES,
-            _SIZE,
+            _CONSTANT_SIZE,
             _MODE,
             to=t.BINARY,
             optional=2,

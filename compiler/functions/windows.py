@@ -48,7 +48,7 @@ TABLE: tuple[Row, ...] = (
     row(
         "session_window",
         k.TIMESTAMP,
-        k.Kind("a length of time", lambda a: t.STRING if k.is_atomic(a) else None),
+        k.one_of("a length of time, such as '5 minutes'", t.STRING, t.CALENDAR_INTERVAL),
         to=_WINDOW,
         nulls=_NEVER,
     ),

@@ -132,6 +132,6 @@ print(timed(load) / timed(count))
 
 
 def test_import_is_cheap() -> None:
-    """About 12 ms: less than a loop of a million additions takes, on a busy machine too."""
+    """Less than a loop of a million additions, a measure that a busy machine slows down alike."""
     runs = [subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=True) for _ in range(3)]
     assert min(float(run.stdout) for run in runs) < 1
