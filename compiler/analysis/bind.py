@@ -10,7 +10,8 @@ from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.contracts import by_name, by_position
 from compiler.analysis.model_options import check_options
 from compiler.analysis.order import in_order
-from compiler.analysis.select import QueryBinder, references
+from compiler.analysis.references import references
+from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
 from compiler.analysis.sources import bind_source
 from compiler.analysis.steps import StepsBinder

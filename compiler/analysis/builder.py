@@ -7,7 +7,7 @@ that later rules can point there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -50,9 +50,9 @@ class Builder:
         return Filter(self.uid("filter", span), node, predicate)
 
     def project(
-        self, node: Node, items: Sequence[NamedExpr], span: Span, places: Sequence[Span] | None = None
+        self, node: Node, items: Sequence[NamedExpr], span: Span, place: Callable[[int], Span] | None = None
     ) -> Node:
-        """SELECT; nothing is added if the columns stay as they are. `places` are the items' own.
+        """SELECT; nothing is added if the columns stay as they are. `place` gives that of an item.
 
         Raises:
             DiagnosticError: two columns of one name (HR208).
@@ -61,7 +61,7 @@ class Builder:
         for index, item in enumerate(items):
             other = seen.setdefault(item.name.lower(), index)
             if other != index:
-                first, second = (places[other], places[index]) if places else (span, span)
+                first, second = (place(other), place(index)) if place else (span, span)
                 raise DiagnosticError(
                     Diagnostic(
                         codes.DUPLICATE_COLUMN,

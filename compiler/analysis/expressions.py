@@ -363,7 +363,8 @@ class ExpressionBinder:
             raise self.error(codes.UNSUPPORTED_SYNTAX, "`*` cannot stand in an expression", tree)
         assert isinstance(tree, exp.Column)
         names = tuple(part.name for part in tree.parts)
-        return self.scope.resolve(names, self.span(tree))
+        # The place costs more than the look-up, and is seldom needed.
+        return self.scope.find(names) or self.scope.resolve(names, self.span(tree))
 
     def _anonymous(self, tree: exp.Expr) -> Expr:
         name = str(tree.this).removeprefix(MARK)

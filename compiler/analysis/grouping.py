@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from compiler.analysis.aggregates import rewrite_aggregate
 from compiler.analysis.builder import count
+from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -16,6 +17,7 @@ from compiler.diagnostics.source import Span
 from compiler.plan.expr import Call, Column, Expr, columns_of, is_aggregate, transform
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
+from compiler.syntax.fragment import Fragment
 
 if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
@@ -23,11 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SelectItem:
-    """An item of SELECT; `name` is None if the user gave none and none follows from the expression."""
+    """An item of SELECT; `name` is None if the user gave none and none follows from the expression.
+
+    Its place is worked out when a message needs it: most items are never spoken of.
+    """
 
     name: str | None
     expr: Expr
-    span: Span
+    tree: exp.Expr
+    fragment: Fragment
+
+    @property
+    def span(self) -> Span:
+        """Where it is written."""
+        return tree_span(self.tree, self.fragment)
 
 
 @dataclass(frozen=True, slots=True)

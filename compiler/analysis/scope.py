@@ -54,6 +54,14 @@ class Scope:
         wanted = alias.lower()
         return next((p for p in self.parts if p.alias and p.alias.lower() == wanted), None)
 
+    def find(self, names: tuple[str, ...]) -> Expr | None:
+        """The column that a plain name means, if there is just one; anything else is for `resolve`."""
+        if len(names) != 1:
+            return None
+        wanted = names[0].lower()
+        found = [c.field for part in self.parts for c in part.columns if c.name.lower() == wanted]
+        return Column(found[0].type, found[0].nullable, found[0].name) if len(found) == 1 else None
+
     def resolve(self, names: tuple[str, ...], span: Span) -> Expr:
         """The column (or field of a STRUCT column) that a dotted name means.
 

@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
+from compiler.analysis.clauses import has_refused, makes_columns, refused_clauses
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.grouping import Grouped, SelectItem, check_keys, group, output_name
 from compiler.analysis.joins import bind_join
-from compiler.analysis.places import tree_offsets, tree_span
+from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.windows import bind_window_function, window_function
 from compiler.diagnostics import codes
@@ -23,59 +24,13 @@ from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan.expr import Column, is_aggregate
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
-from compiler.syntax.dialect import MARK, Parsed
+from compiler.syntax.dialect import MARK
 from compiler.syntax.fragment import Fragment
 
 T = TypeVar("T")
 
 # Binding goes down subqueries by recursion.
 _DEEPEST = 50
-
-# Clauses of a SELECT that have no streaming form here yet, with the reason and the way out.
-_REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
-    "distinct": (
-        codes.UNBOUNDED_STATE,
-        "DISTINCT keeps every row for ever",
-        "a row seen once must be remembered until the stream ends",
-        "group by the columns in a window",
-    ),
-    "order": (
-        codes.STREAM_ORDER,
-        "a stream cannot be sorted",
-        "ORDER BY would have to wait for the last row",
-        "remove it, or sort where the result is read",
-    ),
-    "limit": (
-        codes.STREAM_ORDER,
-        "a stream cannot be cut with LIMIT",
-        "which rows come first would differ from run to run",
-        "remove it, or filter by a condition",
-    ),
-    "offset": (codes.STREAM_ORDER, "a stream has no OFFSET", "rows have no fixed order", "remove it"),
-    "qualify": (codes.NOT_YET_STREAMING, "QUALIFY is not supported yet", None, None),
-    "laterals": (codes.NOT_YET_STREAMING, "LATERAL is not supported yet", None, None),
-    "pivots": (codes.NOT_YET_STREAMING, "PIVOT has no streaming form", None, "use FILTER (WHERE …)"),
-    "windows": (codes.NOT_YET_STREAMING, "WINDOW is not supported yet", None, None),
-    "match": (codes.NOT_YET_STREAMING, "MATCH_RECOGNIZE is not supported yet", None, None),
-    "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
-    "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
-    "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
-    "sample": (
-        codes.NONDETERMINISTIC,
-        "TABLESAMPLE would give other rows at a replay",
-        None,
-        "filter by a hash",
-    ),
-}
-
-
-# What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
-_READ_WORDS = (
-    "with_ expressions from_ joins where group having hint hints this expression alias db catalog version"
-)
-_READ = frozenset(_READ_WORDS.split())
-# Those whose columns the rest of the SELECT would miss.
-_MAKES_COLUMNS = ("laterals", "pivots", "match", "windows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +108,10 @@ class QueryBinder:
 
     def _bind(self, tree: exp.Expr, names: Sequence[str]) -> Node:
         with_ = tree.args.get("with_")
-        if with_ is not None:
-            return self._bind_with(tree, with_, names)
+        return self._bind_body(tree, names) if with_ is None else self._bind_with(tree, with_, names)
+
+    def _bind_body(self, tree: exp.Expr, names: Sequence[str]) -> Node:
+        """A query whose WITH clause has been seen to."""
         if isinstance(tree, exp.Select):
             return self._bind_select(tree, names)
         if isinstance(tree, exp.SetOperation):
@@ -179,9 +136,7 @@ class QueryBinder:
                 # Until it is bound, its name is that of a relation outside: WITH orders AS (… FROM orders).
                 node = self._named(cte.this, alias)
                 self.catalog.add(Relation(cte.alias, "with", node))
-            body = tree.copy()
-            body.set("with_", None)
-            return self.bind(body, names)
+            return self._bind_body(tree, names)
         finally:
             self.catalog = outer
 
@@ -208,7 +163,7 @@ class QueryBinder:
             NamedExpr(name.name, Column(f.type, f.nullable, f.name))
             for name, f in zip(names, fields, strict=True)
         ]
-        return self.builder.project(node, items, self.span(alias), [self.span(name) for name in names])
+        return self.builder.project(node, items, self.span(alias), lambda index: self.span(names[index]))
 
     def _twice(self, name: str, second: exp.Expr, first: exp.Expr) -> Diagnostic:
         return Diagnostic(
@@ -251,32 +206,13 @@ class QueryBinder:
     # --- SELECT --------------------------------------------------------------
 
     def _refuse_clauses(self, tree: exp.Expr) -> None:
-        found: list[Diagnostic] = []
-        for clause, (code, message, cause, fix) in _REFUSED.items():
-            part = tree.args.get(clause)
-            if part:
-                place = part[0] if isinstance(part, list) else part
-                span = self._distinct(tree) if clause == "distinct" else None
-                span = span or self.span(place if isinstance(place, exp.Expr) else tree)
-                found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
-        for clause, part in tree.args.items():
-            if part and clause not in _REFUSED and clause not in _READ:
-                word = clause.strip("_").upper().replace("_", " ")
-                place = part if isinstance(part, exp.Expr) else tree
-                message = f"{word} is not supported in a query"
-                found.append(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, self.span(place)))
+        found = refused_clauses(tree, self.fragment)
         if found:
             raise DiagnosticError(*found)
 
-    def _distinct(self, tree: exp.Expr) -> Span | None:
-        """The word DISTINCT, which has no place in sqlglot's tree."""
-        first = tree_offsets(tree.expressions[0]) if tree.expressions else None
-        at = self.fragment.text.upper().rfind("DISTINCT", 0, first[0]) if first else -1
-        return self.fragment.span(at, at + len("DISTINCT")) if at >= 0 else None
-
     def _bind_select(self, tree: exp.Select, names: Sequence[str]) -> Node:
         self.attempt(lambda: self._refuse_clauses(tree))
-        if any(tree.args.get(clause) for clause in _MAKES_COLUMNS):
+        if makes_columns(tree):
             raise Poisoned
         from_ = tree.args.get("from_")
         if from_ is None:
@@ -294,12 +230,9 @@ class QueryBinder:
         node = node or bound.node
         items = self._select_items(tree, bound.scope)
         grouped = self.attempt(lambda: self._grouped(tree, node, bound.scope, items))
-        if failed or items is None or grouped is None or self._has_refused(tree):
+        if failed or items is None or grouped is None or has_refused(tree):
             raise Poisoned
         return self._finish(tree, grouped, names)
-
-    def _has_refused(self, tree: exp.Select) -> bool:
-        return any(tree.args.get(clause) for clause in _REFUSED)
 
     def _where(self, bound: Bound, tree: exp.Select) -> Node | None:
         where = tree.args.get("where")
@@ -340,7 +273,7 @@ class QueryBinder:
         alias = tree.alias if isinstance(tree, exp.Alias) else None
         inner = tree.this if isinstance(tree, exp.Alias) else tree
         expr = binder.bind(inner)
-        return [SelectItem(output_name(inner, alias), expr, self.span(tree))]
+        return [SelectItem(output_name(inner, alias), expr, tree, self.fragment)]
 
     def _star_items(self, tree: exp.Expr, star: exp.Star, scope: Scope) -> list[SelectItem]:
         columns = scope.columns()
@@ -362,9 +295,8 @@ class QueryBinder:
             )
         if star.args.get("replace") or star.args.get("rename"):
             raise self.error(codes.UNSUPPORTED_SYNTAX, "`* REPLACE` is not supported", tree)
-        span = self.span(tree)
         return [
-            SelectItem(c.name, Column(c.field.type, c.field.nullable, c.field.name), span)
+            SelectItem(c.name, Column(c.field.type, c.field.nullable, c.field.name), tree, self.fragment)
             for c in columns
             if c.name.lower() not in excluded
         ]
@@ -409,7 +341,7 @@ class QueryBinder:
         items = [NamedExpr(item.name or "", item.expr) for item in grouped.items]
         select = tree.expressions[0]
         span = self.span(select).to(self.span(tree.expressions[-1]))
-        return self.builder.project(grouped.node, items, span, [item.span for item in grouped.items])
+        return self.builder.project(grouped.node, items, span, lambda index: grouped.items[index].span)
 
     # --- FROM ----------------------------------------------------------------
 
@@ -505,37 +437,3 @@ def _star(tree: exp.Expr) -> exp.Star | None:
     if isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star):
         return tree.this
     return None
-
-
-def references(parsed: Parsed) -> list[tuple[str, Span]]:
-    """Names of the relations that a query reads, outside its own WITH clauses."""
-    found: list[tuple[str, Span]] = []
-    stack: list[tuple[exp.Expr, frozenset[str]]] = [(parsed.tree, frozenset())]
-    while stack:
-        node, own = stack.pop()
-        below: list[tuple[exp.Expr, frozenset[str]]] = []
-        with_ = node.args.get("with_")
-        for cte in with_.expressions if with_ is not None else ():
-            # A name of WITH is seen by what follows it, not by its own query.
-            below.append((cte.this, own))
-            own |= {cte.alias.lower()}
-        tree = _named_relation(node)
-        if tree is not None and tree.parts[-1].name.lower() not in own:
-            found.append((tree.parts[-1].name, tree_span(tree, parsed.fragment)))
-        for key, value in node.args.items():
-            children = value if isinstance(value, list) else [value]
-            if key != "with_":
-                below.extend((child, own) for child in children if isinstance(child, exp.Expr))
-        stack.extend(reversed(below))
-    return found
-
-
-def _named_relation(tree: exp.Expr) -> exp.Table | exp.Column | None:
-    """The name that an entry of FROM reads: its own, or that inside a window function."""
-    if not isinstance(tree, exp.Table):
-        return None
-    if isinstance(tree.this, exp.Identifier):
-        return tree
-    call = window_function(tree)
-    named = call.table if call is not None else None
-    return named if isinstance(named, (exp.Table, exp.Column)) else None

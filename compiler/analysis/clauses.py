@@ -1,0 +1,91 @@
+"""Clauses of a query that are refused, rather than passed over."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.analysis.places import tree_offsets, tree_span
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.source import Span
+from compiler.syntax.fragment import Fragment
+
+# Clauses of a SELECT that have no streaming form here yet, with the reason and the way out.
+_REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
+    "distinct": (
+        codes.UNBOUNDED_STATE,
+        "DISTINCT keeps every row for ever",
+        "a row seen once must be remembered until the stream ends",
+        "group by the columns in a window",
+    ),
+    "order": (
+        codes.STREAM_ORDER,
+        "a stream cannot be sorted",
+        "ORDER BY would have to wait for the last row",
+        "remove it, or sort where the result is read",
+    ),
+    "limit": (
+        codes.STREAM_ORDER,
+        "a stream cannot be cut with LIMIT",
+        "which rows come first would differ from run to run",
+        "remove it, or filter by a condition",
+    ),
+    "offset": (codes.STREAM_ORDER, "a stream has no OFFSET", "rows have no fixed order", "remove it"),
+    "qualify": (codes.NOT_YET_STREAMING, "QUALIFY is not supported yet", None, None),
+    "laterals": (codes.NOT_YET_STREAMING, "LATERAL is not supported yet", None, None),
+    "pivots": (codes.NOT_YET_STREAMING, "PIVOT has no streaming form", None, "use FILTER (WHERE …)"),
+    "windows": (codes.NOT_YET_STREAMING, "WINDOW is not supported yet", None, None),
+    "match": (codes.NOT_YET_STREAMING, "MATCH_RECOGNIZE is not supported yet", None, None),
+    "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
+    "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
+    "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
+    "sample": (
+        codes.NONDETERMINISTIC,
+        "TABLESAMPLE would give other rows at a replay",
+        None,
+        "filter by a hash",
+    ),
+}
+# What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
+_READ_WORDS = (
+    "with_ expressions from_ joins where group having hint hints this expression alias db catalog version"
+)
+_READ = frozenset(_READ_WORDS.split())
+# Those whose columns the rest of the SELECT would miss.
+_MAKES_COLUMNS = ("laterals", "pivots", "match", "windows")
+
+
+def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:
+    """A finding for each clause of a SELECT, a UNION, a table or a subquery that is not run."""
+    found: list[Diagnostic] = []
+    for clause, (code, message, cause, fix) in _REFUSED.items():
+        part = tree.args.get(clause)
+        if part:
+            place = part[0] if isinstance(part, list) else part
+            span = _distinct(tree, fragment) if clause == "distinct" else None
+            span = span or tree_span(place if isinstance(place, exp.Expr) else tree, fragment)
+            found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
+    for clause, part in tree.args.items():
+        if part and clause not in _REFUSED and clause not in _READ:
+            word = clause.strip("_").upper().replace("_", " ")
+            span = tree_span(part if isinstance(part, exp.Expr) else tree, fragment)
+            message = f"{word} is not supported in a query"
+            found.append(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, span))
+    return found
+
+
+def has_refused(tree: exp.Expr) -> bool:
+    """Whether one of the clauses that have no streaming form is there."""
+    return any(tree.args.get(clause) for clause in _REFUSED)
+
+
+def makes_columns(tree: exp.Expr) -> bool:
+    """Whether one of them gives columns or names that the rest of the SELECT would miss."""
+    return any(tree.args.get(clause) for clause in _MAKES_COLUMNS)
+
+
+def _distinct(tree: exp.Expr, fragment: Fragment) -> Span | None:
+    """The word DISTINCT, which has no place in sqlglot's tree."""
+    first = tree_offsets(tree.expressions[0]) if tree.expressions else None
+    at = fragment.text.upper().rfind("DISTINCT", 0, first[0]) if first else -1
+    return fragment.span(at, at + len("DISTINCT")) if at >= 0 else None

@@ -1,0 +1,49 @@
+"""Which relations a query reads, found before it is bound."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from compiler.analysis.places import tree_span
+from compiler.analysis.windows import window_function
+from compiler.diagnostics.source import Span
+from compiler.syntax.dialect import Parsed
+
+
+# Only below these can a relation be named: nothing in an expression is, since subqueries are refused there.
+_INSIDE = (exp.Query, exp.Table, exp.From, exp.Join, exp.CTE, exp.With, exp.Alias, exp.Subquery)
+
+
+def references(parsed: Parsed) -> list[tuple[str, Span]]:
+    """Names of the relations that a query reads, outside its own WITH clauses."""
+    found: list[tuple[str, Span]] = []
+    stack: list[tuple[exp.Expr, frozenset[str]]] = [(parsed.tree, frozenset())]
+    while stack:
+        node, own = stack.pop()
+        below: list[tuple[exp.Expr, frozenset[str]]] = []
+        with_ = node.args.get("with_")
+        for cte in with_.expressions if with_ is not None else ():
+            # A name of WITH is seen by what follows it, not by its own query.
+            below.append((cte.this, own))
+            own |= {cte.alias.lower()}
+        tree = _named_relation(node)
+        if tree is not None and tree.parts[-1].name.lower() not in own:
+            found.append((tree.parts[-1].name, tree_span(tree, parsed.fragment)))
+        for key, value in node.args.items():
+            if isinstance(value, list):
+                below.extend([(child, own) for child in value if isinstance(child, _INSIDE)])
+            elif isinstance(value, _INSIDE) and key != "with_":
+                below.append((value, own))
+        stack.extend(reversed(below))
+    return found
+
+
+def _named_relation(tree: exp.Expr) -> exp.Table | exp.Column | None:
+    """The name that an entry of FROM reads: its own, or that inside a window function."""
+    if not isinstance(tree, exp.Table):
+        return None
+    if isinstance(tree.this, exp.Identifier):
+        return tree
+    call = window_function(tree)
+    named = call.table if call is not None else None
+    return named if isinstance(named, (exp.Table, exp.Column)) else None
