@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.typing import known
 from compiler.diagnostics import codes
 from compiler.diagnostics.suggest import suggest
 from compiler.functions import FUNCTIONS, lookup
-from compiler.functions.spec import Arg, Function, Nulls, TypeProblem
+from compiler.functions.spec import Function, TypeProblem
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Expr, Literal, quote_string
 
@@ -76,7 +77,7 @@ def bind_call(
     found = t.BIGINT if star else _result_type(binder, function, bound, tree)
     return Call(
         type=found,
-        nullable=_nullable(function, bound),
+        nullable=function.nullable([known(arg) for arg in bound]),
         name=function.name,
         args=bound,
         distinct=distinct,
@@ -114,16 +115,9 @@ def _result_type(
     if count < function.min_args or (function.max_args is not None and count > function.max_args):
         raise binder.error(codes.WRONG_ARGUMENTS, _count_message(function, count), tree)
     try:
-        return function.returns([_known(arg) for arg in args])
+        return function.returns([known(arg) for arg in args])
     except TypeProblem as problem:
         raise binder.error(codes.TYPE_MISMATCH, f"`{function.name}`: {problem}", tree) from problem
-
-
-def _known(arg: Expr) -> Arg:
-    if isinstance(arg, Literal):
-        value = arg.value if isinstance(arg.value, (str, int)) else None
-        return Arg(arg.type, arg.nullable, value, True)
-    return Arg(arg.type, arg.nullable)
 
 
 def _count_message(function: Function, count: int) -> str:
@@ -131,16 +125,6 @@ def _count_message(function: Function, count: int) -> str:
     wanted = f"{low}" if low == high else f"at least {low}" if high is None else f"{low} to {high}"
     plural = "" if wanted == "1" else "s"
     return f"`{function.name}` takes {wanted} argument{plural}, not {count}"
-
-
-def _nullable(function: Function, args: tuple[Expr, ...]) -> bool:
-    if function.nulls is Nulls.NEVER:
-        return False
-    if function.nulls is Nulls.ALWAYS:
-        return True
-    if function.nulls is Nulls.ALL:
-        return all(arg.nullable for arg in args)
-    return any(arg.nullable for arg in args)
 
 
 def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:

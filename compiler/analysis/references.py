@@ -9,7 +9,6 @@ from compiler.analysis.windows import window_function
 from compiler.diagnostics.source import Span
 from compiler.syntax.dialect import Parsed
 
-
 # Only below these can a relation be named: nothing in an expression is, since subqueries are refused there.
 _INSIDE = (exp.Query, exp.Table, exp.From, exp.Join, exp.CTE, exp.With, exp.Alias, exp.Subquery)
 

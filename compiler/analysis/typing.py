@@ -1,14 +1,13 @@
-"""Types of the operators, as Spark's ANSI mode gives them.
-
-Source of the decimal rules: Spark 4.2, `Add`, `Subtract`, `Multiply`, `Divide`, `Remainder` in
-`arithmetic.scala` (`resultDecimalType`), cut by `DecimalType.adjustPrecisionScale`.
-"""
+"""Types of the operators, as Spark's ANSI mode gives them."""
 
 from __future__ import annotations
 
-from compiler.functions.spec import TypeProblem
+from collections.abc import Callable, Sequence
+
+from compiler.functions import arithmetic
+from compiler.functions.spec import Arg, TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Expr, Literal
+from compiler.plan.expr import Column, Expr, FieldAccess, Literal, columns_of
 
 COMPARISONS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 _ORDERED_ONLY = (t.Map,)
@@ -28,98 +27,34 @@ def literal_type(text: str) -> t.DataType:
     return t.BIGINT if -(2**63) <= value < 2**63 else t.Decimal(len(text.lstrip("0")), 0)
 
 
+def known(expr: Expr) -> Arg:
+    """What the catalogue may know of an argument."""
+    if isinstance(expr, Literal):
+        value = expr.value if isinstance(expr.value, (str, int)) else None
+        return Arg(expr.type, expr.nullable, value, True)
+    if isinstance(expr, (Column, FieldAccess)):
+        name = expr.name if isinstance(expr, Column) else expr.field
+        return Arg(expr.type, expr.nullable, name=name)
+    return Arg(expr.type, expr.nullable, is_literal=not columns_of(expr))
+
+
 def arithmetic_type(op: str, left: Expr, right: Expr) -> t.DataType:
     """Type of `left op right` for + - * / % DIV.
 
     Raises:
         TypeProblem: the operator is not defined on these types.
     """
-    temporal = _temporal(op, left.type, right.type)
-    if temporal is not None:
-        return temporal
-    if not (_counts(left.type) and _counts(right.type)):
-        raise TypeProblem(f"`{op}` is not defined for {left.type} and {right.type}")
-    a, b = _numeric(left.type, right.type, op), _numeric(right.type, left.type, op)
-    if op == "DIV":
-        return t.BIGINT
-    if t.DOUBLE in (a, b) or (t.FLOAT in (a, b)):
-        return t.FLOAT if op != "/" and a == b == t.FLOAT else t.DOUBLE
-    if isinstance(a, t.Decimal) or isinstance(b, t.Decimal):
-        return _decimal_type(op, _digits(left, a), _digits(right, b))
-    if op == "/":
-        return t.DOUBLE
-    common = t.common_type(a, b)
-    assert common is not None
-    return common
+    return _ARITHMETIC[op]((known(left), known(right)))
 
 
-def _counts(found: t.DataType) -> bool:
-    return t.is_numeric(found) or found in (t.STRING, t.NULL)
-
-
-def _numeric(own: t.DataType, other: t.DataType, op: str) -> t.DataType:
-    if t.is_numeric(own):
-        return own
-    if own == t.STRING:
-        # ANSI: a string becomes BIGINT next to an integral, DOUBLE next to anything else.
-        return t.BIGINT if t.is_integral(other) and op != "/" else t.DOUBLE
-    if own == t.NULL:
-        return other if t.is_numeric(other) else t.DOUBLE
-    raise AssertionError(own)  # told by the caller
-
-
-def _digits(expr: Expr, found: t.DataType) -> t.Decimal:
-    if isinstance(expr, Literal) and t.is_integral(found) and isinstance(expr.value, int):
-        return t.Decimal(max(1, len(str(abs(expr.value)))), 0)
-    result = t.as_decimal(found)
-    assert result is not None
-    return result
-
-
-def _decimal_type(op: str, a: t.Decimal, b: t.Decimal) -> t.DataType:
-    p1, s1, p2, s2 = a.precision, a.scale, b.precision, b.scale
-    if op in ("+", "-"):
-        scale = max(s1, s2)
-        return t.decimal(max(p1 - s1, p2 - s2) + scale + 1, scale)
-    if op == "*":
-        return t.decimal(p1 + p2 + 1, s1 + s2)
-    if op == "/":
-        scale = max(6, s1 + p2 + 1)
-        return t.decimal(p1 - s1 + s2 + scale, scale)
-    scale = max(s1, s2)
-    return t.decimal(min(p1 - s1, p2 - s2) + scale, scale)
-
-
-def _temporal(op: str, a: t.DataType, b: t.DataType) -> t.DataType | None:
-    if isinstance(a, t.Interval) or isinstance(b, t.Interval):
-        return _interval(op, a, b)
-    if a == t.DATE and op in ("+", "-") and (t.is_integral(b) and b != t.BIGINT):
-        return t.DATE
-    if op == "+" and b == t.DATE and t.is_integral(a) and a != t.BIGINT:
-        return t.DATE
-    if op == "-" and t.is_temporal(a) and t.is_temporal(b):
-        return t.Interval("DAY") if a == b == t.DATE else t.DAY_TIME
-    return None
-
-
-def _interval(op: str, a: t.DataType, b: t.DataType) -> t.DataType:
-    if isinstance(a, t.Interval) and isinstance(b, t.Interval) and op in ("+", "-"):
-        if (a == t.YEAR_MONTH) != (b == t.YEAR_MONTH):
-            raise TypeProblem("months and seconds cannot be added: a month has no fixed length")
-        return a if a == b else t.DAY_TIME
-    if op in ("*", "/") and isinstance(a, t.Interval) and t.is_numeric(b):
-        return a if a == t.YEAR_MONTH else t.DAY_TIME
-    if op == "*" and isinstance(b, t.Interval) and t.is_numeric(a):
-        return b if b == t.YEAR_MONTH else t.DAY_TIME
-    moment, span = (a, b) if isinstance(b, t.Interval) else (b, a)
-    if t.is_temporal(moment) and (op == "+" or (op == "-" and moment is a)):
-        whole_days = (
-            moment == t.DATE and isinstance(span, t.Interval) and span in (t.Interval("DAY"), t.YEAR_MONTH)
-        )
-        return moment if whole_days or moment != t.DATE else t.TIMESTAMP
-    if moment == t.STRING and op in ("+", "-"):
-        return t.STRING
-    raise TypeProblem(f"`{op}` is not defined for {a} and {b}")
+_ARITHMETIC: dict[str, Callable[[Sequence[Arg]], t.DataType]] = {
+    "+": arithmetic.add,
+    "-": arithmetic.subtract,
+    "*": arithmetic.multiply,
+    "/": arithmetic.divide,
+    "%": arithmetic.remainder,
+    "DIV": arithmetic.whole_division,
+}
 
 
 def check_comparable(op: str, a: t.DataType, b: t.DataType) -> None:

@@ -78,7 +78,7 @@ def _number(op: _Op, own: t.DataType, other: t.DataType) -> t.DataType:
         return t.BIGINT if t.is_integral(other) else t.DOUBLE
     if own == t.NULL and (t.is_numeric(other) or other == t.NULL):
         return other if t.is_numeric(other) else t.DOUBLE
-    raise TypeProblem(f"{op.name} is not defined for {own} and {other}")
+    raise TypeProblem(f"`{op.name}` is not defined for {own} and {other}")
 
 
 def _digits(arg: Arg, found: t.DataType) -> t.Decimal:

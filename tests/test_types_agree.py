@@ -1,0 +1,54 @@
+"""The compiler and Spark give every column one type: each good compile case is lowered over empty tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from compiler.jobplan import model as job
+from runtime.spark.context import Context
+from runtime.spark.operators import lower
+
+sys.path.insert(0, str(Path(__file__).parent / "compiler"))
+
+from test_plans import CASES, compile_file  # noqa: E402 - the folder is no package
+
+GOOD = [path for path in CASES if not path.name.startswith("wrong")]
+
+
+def empty(session: SparkSession, op: job.Scan | job.Seed) -> DataFrame:
+    """A table without rows, every column nullable, as a file gives it."""
+    ddl = ", ".join(f"`{column.name}` {column.type}" for column in op.columns)
+    return session.createDataFrame([], StructType.fromDDL(ddl))
+
+
+def types(session: SparkSession, query: job.Query, folder: Path) -> dict[str, list[tuple[str, str]]]:
+    """Spark's columns of each sink."""
+    context = Context(session, folder, folder, streaming=False)
+    frames: dict[str, DataFrame] = {}
+    for op in query.operators:
+        if isinstance(op, (job.Scan, job.Seed)):
+            frames[op.id] = empty(session, op)
+        else:
+            frames[op.id] = lower(op, [frames[i] for i in op.inputs], context)
+    return {
+        sink.uid: [(f.name, f.dataType.simpleString()) for f in frames[sink.input].schema]
+        for sink in query.sinks
+    }
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
+def test_spark_gives_the_same_types(session: SparkSession, path: Path, tmp_path: Path) -> None:
+    plan = compile_file(path, tmp_path).plan
+    if plan is None:
+        pytest.fail(f"{path.name} does not compile")
+    for query in plan.queries:
+        found = types(session, query, tmp_path)
+        for sink in query.sinks:
+            ddl = ", ".join(f"`{column.name}` {column.type}" for column in sink.columns)
+            said = [(f.name, f.dataType.simpleString()) for f in StructType.fromDDL(ddl)]
+            assert found[sink.uid] == said
