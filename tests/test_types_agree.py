@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from compiler.jobplan import model as job
 from runtime.spark.context import Context
@@ -15,15 +15,21 @@ from runtime.spark.operators import lower
 
 sys.path.insert(0, str(Path(__file__).parent / "compiler"))
 
-from test_plans import CASES, compile_file  # noqa: E402 - the folder is no package
+from test_plans import CASES, compile_file
 
 GOOD = [path for path in CASES if not path.name.startswith("wrong")]
 
 
 def empty(session: SparkSession, op: job.Scan | job.Seed) -> DataFrame:
     """A table without rows, every column nullable, as a file gives it."""
-    ddl = ", ".join(f"`{column.name}` {column.type}" for column in op.columns)
-    return session.createDataFrame([], StructType.fromDDL(ddl))
+    return session.createDataFrame([], struct(op.columns))
+
+
+def struct(columns: tuple[job.Column, ...]) -> StructType:
+    """The columns as Spark reads their types."""
+    found = DataType.fromDDL(", ".join(f"`{column.name}` {column.type}" for column in columns))
+    assert isinstance(found, StructType)
+    return found
 
 
 def types(session: SparkSession, query: job.Query, folder: Path) -> dict[str, list[tuple[str, str]]]:
@@ -49,6 +55,5 @@ def test_spark_gives_the_same_types(session: SparkSession, path: Path, tmp_path:
     for query in plan.queries:
         found = types(session, query, tmp_path)
         for sink in query.sinks:
-            ddl = ", ".join(f"`{column.name}` {column.type}" for column in sink.columns)
-            said = [(f.name, f.dataType.simpleString()) for f in StructType.fromDDL(ddl)]
+            said = [(f.name, f.dataType.simpleString()) for f in struct(sink.columns)]
             assert found[sink.uid] == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -68,7 +69,7 @@ def join_seed(
     table: Node,
     name: str,
     kind: str,
-    condition: object,
+    condition: Callable[[Scope], Expr | None],
     using: list[str],
     span: Span,
 ) -> tuple[Node, Scope]:
@@ -100,7 +101,7 @@ def join_seed(
         hidden = {column.lower() for column in using}
         part = replace(part, columns=tuple(c for c in part.columns if c.name.lower() not in hidden))
     else:
-        predicate = condition(both) if callable(condition) else None
+        predicate = condition(both)
     if predicate is None and kind != "cross":
         raise DiagnosticError(
             Diagnostic(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.diagnostics import codes
@@ -68,18 +69,19 @@ class Scope:
         Raises:
             DiagnosticError: no such column (HR201), or several (HR207).
         """
-        if len(names) > 1 and (part := self.part(names[0])):
-            found = [c for c in part.columns if c.name.lower() == names[1].lower()]
+        first, *rest = names
+        if rest and (part := self.part(first)):
+            found = [c for c in part.columns if c.name.lower() == rest[0].lower()]
             if found:
-                return self._fields(found[0], names[2:], span)
-        found = [c for c in self.columns() if c.name.lower() == names[0].lower()]
+                return self._fields(found[0], rest[1:], span)
+        found = [c for c in self.columns() if c.name.lower() == first.lower()]
         if len(found) > 1:
-            raise self._ambiguous(names[0], span)
+            raise self._ambiguous(first, span)
         if found:
-            return self._fields(found[0], names[1:], span)
+            return self._fields(found[0], rest, span)
         raise self._unknown(names, span)
 
-    def _fields(self, column: Visible, fields: tuple[str, ...], span: Span) -> Expr:
+    def _fields(self, column: Visible, fields: Sequence[str], span: Span) -> Expr:
         expr: Expr = Column(column.field.type, column.field.nullable, column.field.name)
         for name in fields:
             struct = expr.type
@@ -114,18 +116,19 @@ class Scope:
     def _unknown(self, names: tuple[str, ...], span: Span) -> DiagnosticError:
         wanted = ".".join(names)
         aliases = [p.alias for p in self.parts if p.alias]
-        if len(names) > 1:
-            part = self.part(names[0])
+        first, *rest = names
+        if rest:
+            part = self.part(first)
             if part is None:
-                owner = names[0]
+                owner = first
                 fix = _did_you_mean(owner, aliases) or f"FROM has {', '.join(f'`{a}`' for a in aliases)}"
                 message = f"unknown relation or column `{owner}` in `{wanted}`"
                 return DiagnosticError(Diagnostic(codes.UNKNOWN_COLUMN, message, span, fix=fix))
             candidates = [c.name for c in part.columns]
-            return _unknown_column(names[1], span, candidates, f" in `{part.alias}`")
+            return _unknown_column(rest[0], span, candidates, f" in `{part.alias}`")
         candidates = list(dict.fromkeys(c.name for c in self.columns()))
         where = f" in `{aliases[0]}`" if len(aliases) == 1 else ""
-        return _unknown_column(names[0], span, candidates, where)
+        return _unknown_column(first, span, candidates, where)
 
 
 def _did_you_mean(name: str, candidates: list[str]) -> str | None:
