@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.jobplan import model as job
+from compiler.plan.expr import quote_name
 from compiler.plan.operators.watermark import format_ms
 
 
@@ -109,7 +110,8 @@ def _details(op: job.Operator) -> Iterator[str]:
             yield op.predicate
         case job.Project():
             yield ", ".join(
-                item.sql if item.sql == item.name else f"{item.sql} AS {item.name}" for item in op.items
+                item.name if item.sql == quote_name(item.name) else f"{item.sql} AS {item.name}"
+                for item in op.items
             )
         case job.Window():
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
