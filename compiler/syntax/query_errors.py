@@ -109,6 +109,8 @@ def _typo(fragment: Fragment, tokens: list[Token], index: int) -> Diagnostic | N
     for position in (index - 1, index, index - 2):
         if position < 0 or tokens[position].token_type is not TokenType.VAR:
             continue
+        if position and tokens[position - 1].token_type is TokenType.ALIAS:
+            continue  # a name by its place, however much like a keyword
         word = tokens[position]
         if _lacks_by(tokens, position):
             return _found(fragment, word, f"{word.text.upper()} is not complete", fix=_by(word))
