@@ -85,7 +85,7 @@ sinks:
     with: {connector: filesystem, path: out/best_sellers, format: json}
 """,
     ".gitignore": """\
-# What headrace makes. .headrace/ is the state: deleting it starts the pipeline over.
+# What headrace makes. .headrace/ is the state that goes with out/; `headrace run --full-refresh` starts over.
 target/
 .headrace/
 out/
