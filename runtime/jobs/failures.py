@@ -25,6 +25,7 @@ _MALFORMED = ("MALFORMED_RECORD_IN_PARSING", "CANNOT_PARSE_", "PARQUET_COLUMN_DA
 _MALFORMED_TEXT = (
     "Malformed records are detected",
     "CSV header does not conform to the schema",
+    "Number of column in CSV header is not equal to number of fields in the schema",
     "not a Parquet file",
     "Malformed ORC file",
     "SchemaColumnConvertNotSupported",
@@ -104,7 +105,7 @@ def _bad_record(query: str, links: list[_Link]) -> Diagnostic | None:
             return Diagnostic(
                 BAD_RECORD,
                 f"a record{f' of {file}' if file else ''} cannot be read by query {query}",
-                cause=_first_line(link.message),
+                cause=_header(link.message) or _first_line(link.message),
                 fix="correct the file or the declared columns; the epoch has not been written and runs again",
             )
     return None
@@ -114,6 +115,13 @@ def _other(query: str, links: list[_Link]) -> Diagnostic:
     # The innermost with a condition says most; without any, the innermost at all.
     told = next((link for link in reversed(links) if link.condition), links[-1])
     name = told.condition or told.kind.rsplit(".", 1)[-1]
+    if name.startswith("FAILED_READ_FILE") and told is not links[-1]:
+        return Diagnostic(
+            QUERY_FAILED,
+            f"query {query} cannot read {_file(links) or 'a file'}",
+            cause=_first_line(links[-1].message) or links[-1].kind.rsplit(".", 1)[-1],
+            fix="mend or replace the file; the epoch has not been committed and runs again",
+        )
     return Diagnostic(
         QUERY_FAILED,
         f"query {query} failed: {name}",
@@ -129,6 +137,15 @@ def _file(links: list[_Link]) -> str | None:
             if match:
                 return re.sub(r"^file:/+", "/", match["file"])
     return None
+
+
+def _header(message: str) -> str | None:
+    """What a CSV header has and should have, which Spark says in lines; the last names the file."""
+    lines = [line.strip() for line in _SQLSTATE.sub("", message).splitlines()]
+    if not any("CSV header" in line for line in lines):
+        return None
+    told = (line for line in lines if line and not line.startswith("CSV file:"))
+    return _first_line(" ".join(line if line[-1] in ".:" else f"{line}." for line in told))
 
 
 def _first_line(message: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from pathlib import Path
 from typing import Any, Literal
@@ -159,10 +160,12 @@ def test_not_null_is_checked_where_the_column_is_used(session: SparkSession, tmp
     ("text", "columns"),
     [
         ("k,ts,v\nx,2024-01-01 00:00:01,1\n", plans.ORDERS),
+        ("ts,k\n2024-01-01 00:00:01,x\n", plans.ORDERS),
+        ("ts;k;v\n2024-01-01 00:00:01;x;1\n", plans.ORDERS),
         ("ts,k,v\n2024-01-01 00:00:01,x\n", plans.ORDERS),
         ("ts,k,v\n2024-01-01 00:00:01,x,1,2\n", plans.ORDERS),
     ],
-    ids=["other header", "too few fields", "too many fields"],
+    ids=["other header", "shorter header", "other delimiter", "too few fields", "too many fields"],
 )
 def test_files_of_another_shape_fail(
     session: SparkSession, tmp_path: Path, text: str, columns: tuple[m.Column, ...]
@@ -176,6 +179,16 @@ def test_files_of_another_shape_fail(
     )
     (failure,) = run(plan, tmp_path, session=session).failures
     assert failure.code.name == "HR406"
+    assert f"{tmp_path}/in/a.csv" in failure.message
+
+
+def test_file_that_ends_too_early_is_named(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    whole = gzip.compress(b"ts,k,v\n" + b"2024-01-01 00:00:01,x,1\n" * 50)
+    (tmp_path / "in" / "a.csv.gz").write_bytes(whole[:30])
+    (failure,) = run(plans.copy_plan(), tmp_path, session=session).failures
+    assert failure.message.endswith(f"cannot read {tmp_path}/in/a.csv.gz")
+    assert "end of input" in (failure.cause or "")
 
 
 def test_parquet_of_another_type_fails(session: SparkSession, tmp_path: Path) -> None:
