@@ -29,7 +29,12 @@ _CONF = {
     # A pushed filter would let a bad record pass if another column of it says no.
     "spark.sql.csv.filterPushdown.enabled": "false",
     "spark.sql.json.filterPushdown.enabled": "false",
-    "spark.sql.streaming.numRecentProgressUpdates": "1000",
+    "spark.sql.streaming.numRecentProgressUpdates": "100",
+    # The default goes through Hadoop's FileContext, which starts some fifty `readlink` and `chmod` an epoch
+    # on a local disk. Its atomic rename between two writers is not needed: the state root is locked.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
 }
 
 
@@ -95,12 +100,15 @@ class Execution:
 
     def progress(self) -> Iterator[EpochCompleted]:
         """The epochs that were completed since the last call."""
-        if self._running is None:
+        # The commit log is asked first: a look into a folder, where Spark's answer is JSON through a socket.
+        if self._running is None or self.checkpoint.last_committed <= self._told:
             return
         last = self._running.lastProgress
         if last is None or last.batchId <= self._told:
             return
-        for epoch in self._running.recentProgress:
+        # The whole list only if epochs were faster than this loop: it is parsed anew each time.
+        is_next = last.batchId == self._told + 1 and "addBatch" in last.durationMs
+        for epoch in [last] if is_next else self._running.recentProgress:
             # Spark also reports that there was nothing to do; only an epoch hands rows over.
             if epoch.batchId <= self._told or "addBatch" not in epoch.durationMs:
                 continue
