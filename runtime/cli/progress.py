@@ -91,6 +91,11 @@ _NAMES: dict[type[Event], str] = {
 
 def line(event: Event) -> str:
     """An event as a line of text."""
+    if isinstance(event, QueryStarted) and event.by_earlier_plan:
+        return (
+            f"{event.query}: epoch {event.next_epoch} was begun by an earlier plan, which finishes it; "
+            f"changes since apply from epoch {event.next_epoch + 1} on"
+        )
     if isinstance(event, QueryStarted):
         return f"{event.query}: " + (f"resumes at epoch {event.next_epoch}" if event.resumed else "starts")
     if isinstance(event, EpochCompleted):

@@ -9,12 +9,16 @@ from compiler.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class QueryStarted:
-    """A query runs. `next_epoch` is 0 for a fresh state."""
+    """A query runs. `next_epoch` is 0 for a fresh state.
+
+    `by_earlier_plan` says that it only finishes an epoch that another plan has begun.
+    """
 
     query: str
     incarnation: str
     next_epoch: int
     resumed: bool
+    by_earlier_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
 def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
     """The query, plan and sha256 that must finish an epoch in flight before `query` may go on.
 
-    None if no epoch is in flight, or one that `query` itself would run just as it was begun.
+    None if no epoch is in flight, or one that `query` itself may run: just as it was begun, or, if no sink
+    has seen anything of it, as it is now. The second is how a query that fails on a row can be mended.
     """
     checkpoint = job.root.checkpoint(query.uid)
     current = job.root.current(query.uid)
@@ -144,7 +145,19 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
         raise checkpoint.broken(f"plan {current.plan} does not have the query")
     if not closing and _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
         return None
+    if not closing and begun.reads == query.reads and not _seen(job, begun, checkpoint):
+        return None
     return begun, plan, current.plan
+
+
+def _seen(job: Job, query: Query, checkpoint: Checkpoint) -> bool:
+    """Whether a sink of the query holds the epoch in flight."""
+    incarnation, epoch = checkpoint.incarnation(), checkpoint.last_begun
+    for writer in writers_of(job, job.environment.resolve(query)).values():
+        writer.prepare(incarnation, epoch)
+        if writer.has(epoch):
+            return True
+    return False
 
 
 def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:

@@ -171,13 +171,16 @@ class _Supervisor:
             return
         query, plan, sha256 = begun
         _log.info("query %s: finishing an epoch with the plan that began it (%s)", query.uid, sha256)
-        self._start(task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY)
+        earlier = sha256 != self._job.sha256
+        self._start(task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY, earlier)
         while task.current.active and not self._stop.is_set():
             self._tell(task.current)
             time.sleep(_POLL_SECONDS)
         self._settle(task)
 
-    def _start(self, task: _Task, execution: Execution, trigger: dict[str, Any]) -> None:
+    def _start(
+        self, task: _Task, execution: Execution, trigger: dict[str, Any], by_earlier_plan: bool = False
+    ) -> None:
         checkpoint = execution.checkpoint
         task.done.append(execution)
         self._events(
@@ -186,6 +189,7 @@ class _Supervisor:
                 checkpoint.incarnation(),
                 checkpoint.last_committed + 1,
                 resumed=checkpoint.last_begun >= 0,
+                by_earlier_plan=by_earlier_plan,
             )
         )
         execution.start(trigger)

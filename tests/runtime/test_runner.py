@@ -156,6 +156,37 @@ def test_not_null_is_checked_where_the_column_is_used(session: SparkSession, tmp
     assert failure.message == "a row of source orders has no k, which is declared NOT NULL"
 
 
+def test_a_query_that_fails_on_a_row_can_be_mended(session: SparkSession, tmp_path: Path) -> None:
+    """The epoch in flight is the new plan's, since no sink has seen anything of it."""
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1))
+    sink = plans.sink("f", plans.ORDERS)
+    strict = m.Filter("f", "f", ("scan",), "CAST(k AS INT) > 0")
+    broken = plans.plan(plans.query((plans.scan(), strict), "f", (sink,)))
+    (failure,) = run(broken, tmp_path, session=session).failures
+    assert failure.code.name == "HR410"
+    mended = plans.plan(plans.query((plans.scan(), replace(strict, predicate="v > 0")), "f", (sink,)))
+    assert run(mended, tmp_path, session=session).failures == ()
+    assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1)]
+
+
+def test_a_file_that_an_unfinished_epoch_needs_must_not_be_gone(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """Spark 4.2.0 would replay the epoch without the file's rows, and without a word."""
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1))
+    plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:02", "y", "many"))
+    assert run(plans.copy_plan(), tmp_path, session=session).failures
+    (tmp_path / "in" / "a.csv").unlink()  # read to its end, so nobody needs it
+    (tmp_path / "in" / "b.csv").rename(tmp_path / "b.csv")
+    with pytest.raises(DiagnosticError) as refused:
+        run(plans.copy_plan(), tmp_path, session=session)
+    (found,) = refused.value.diagnostics
+    assert (found.code.name, f"{tmp_path}/in/b.csv" in found.message) == ("HR605", True)
+    plans.put(tmp_path / "in", "b.csv")
+    assert run(plans.copy_plan(), tmp_path, session=session).failures == ()
+    assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1)]
+
+
 @pytest.mark.parametrize(
     ("text", "columns"),
     [

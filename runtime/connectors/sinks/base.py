@@ -61,6 +61,10 @@ class Writer(Protocol):
         """
         ...
 
+    def has(self, epoch: int) -> bool:
+        """Whether the output holds the epoch, as far as the sink can know; called after `prepare`."""
+        ...
+
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Writes an epoch; False says that it was there already and the batch was not computed."""
         ...

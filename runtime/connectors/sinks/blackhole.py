@@ -21,6 +21,10 @@ class BlackholeWriter:
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim."""
 
+    def has(self, _epoch: int) -> bool:
+        """At least once: nothing is remembered."""
+        return False
+
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Computes every column of every row."""
         columns_of(self._sink, batch).write.format("noop").mode("append").save()

@@ -26,6 +26,10 @@ class ConsoleWriter:
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim."""
 
+    def has(self, _epoch: int) -> bool:
+        """At least once: nothing is remembered."""
+        return False
+
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Collects the whole epoch: all of a stateful batch must be computed, and it is one pass."""
         shown = columns_of(self._sink, batch)

@@ -60,13 +60,17 @@ class DeltaWriter:
             raise ownership.newer_than_state(self._sink.uid, self.folder, written, last_epoch)
         self._written = written
 
+    def has(self, epoch: int) -> bool:
+        """Whether the table has the epoch's transaction."""
+        return epoch <= self._written
+
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Commits the epoch, unless the table has it."""
         session = batch.sparkSession
         self._create(session)
         # Nobody else commits under this application while the state root is locked; and if so all the
         # same, Delta itself skips a transaction that it has.
-        if epoch <= self._written:
+        if self.has(epoch):
             return False
         rows = columns_of(self._sink, batch)
         if self._sink.primary_key:

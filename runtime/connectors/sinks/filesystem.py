@@ -70,9 +70,13 @@ class FilesystemWriter:
             raise DiagnosticError(Diagnostic(NOT_WRITABLE, problem, cause=error.strerror)) from error
         self._delete_orphans()
 
+    def has(self, epoch: int) -> bool:
+        """Whether the manifest lists the epoch."""
+        return epoch <= _last_epoch(self.folder)
+
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Hands the epoch to Spark's file sink, which commits it by one rename."""
-        if epoch <= _last_epoch(self.folder):
+        if self.has(epoch):
             return False
         rows = columns_of(self._sink, batch).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
         session = batch.sparkSession

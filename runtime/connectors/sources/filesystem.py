@@ -37,7 +37,22 @@ class FilesystemSource:
         ]
 
     def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
-        """Files that changed after they were read: Spark knows them by their paths and never looks again."""
+        """Files that an epoch in flight needs and that are gone, and files that changed after they were read.
+
+        Spark 4.2 drops a missing file from a replayed epoch without a word; and it knows files by their
+        paths, so that it never looks again at one that it has read.
+        """
+        gone = sorted(_gone(log)) if in_flight else []
+        if gone:
+            more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+            return [
+                Diagnostic(
+                    MISSING_PATH,
+                    f"{gone[0]}{more} of source {scan.uid} is gone, and an unfinished epoch has to read it",
+                    cause="a sink may hold its rows already; without it the others would never get them",
+                    fix="bring the file back; to leave its rows out, put a file without rows in its place",
+                )
+            ]
         changed = sorted(_changed(log, in_flight))
         if not changed:
             return []
@@ -75,16 +90,39 @@ class FilesystemSource:
         return reader.load(_location(str(scan.options["path"]), ctx.project_dir))
 
 
-def _changed(log: Path, in_flight: bool) -> set[str]:
-    if not log.is_dir():
-        return set()
+def _entries(log: Path) -> dict[str, tuple[int, int]]:
+    """What the source has read: the file's time (ms) and the number of the log's entry, by URI."""
     entries: dict[str, tuple[int, int]] = {}
-    for file in log.iterdir():
+    for file in log.iterdir() if log.is_dir() else ():
         if file.name.removesuffix(".compact").isdigit():
             for line in file.read_text().splitlines():
                 if line.startswith("{"):
                     entry = json.loads(line)
                     entries[entry["path"]] = (entry["timestamp"], entry["batchId"])
+    return entries
+
+
+def _gone(log: Path) -> set[str]:
+    """Local files of the epoch in flight that do not exist.
+
+    They are those of the log's newest entry, if it was written after the last epoch was committed.
+    """
+    entries = _entries(log)
+    newest = max((number for _, number in entries.values()), default=-1)
+    commits = [c for c in (log.parent.parent / "commits").glob("*") if c.name.isdigit()]
+    last = max(commits, key=lambda c: int(c.name), default=None)
+    written = next((f for name in (f"{newest}", f"{newest}.compact") if (f := log / name).exists()), None)
+    if written is None or (last is not None and written.stat().st_mtime_ns < last.stat().st_mtime_ns):
+        return set()
+    return {
+        path
+        for uri, (_, number) in entries.items()
+        if number == newest and (path := _local(uri)) and not Path(path).exists()
+    }
+
+
+def _changed(log: Path, in_flight: bool) -> set[str]:
+    entries = _entries(log)
     newest = max((number for _, number in entries.values()), default=-1)
     return {
         path
