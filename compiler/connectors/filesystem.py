@@ -6,7 +6,7 @@ FORMATS = ("csv", "json", "parquet", "orc")
 
 _CSV = (
     Option("csv.header", "boolean"),
-    Option("csv.delimiter", flink=("csv.field-delimiter",)),
+    Option("csv.delimiter", flink=("csv.field-delimiter", "csv.sep")),
     Option("csv.null", flink=("csv.null-literal",)),
     Option("csv.quote", flink=("csv.quote-character",)),
     Option("csv.escape", flink=("csv.escape-character",)),

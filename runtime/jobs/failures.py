@@ -125,9 +125,15 @@ def _other(query: str, links: list[_Link]) -> Diagnostic:
     return Diagnostic(
         QUERY_FAILED,
         f"query {query} failed: {name}",
-        cause=_first_line(told.message),
+        cause=_told_and_root(told, links[-1]),
         fix="the log has the whole story; the epoch has not been committed and runs again",
     )
+
+
+def _told_and_root(told: _Link, root: _Link) -> str:
+    """What Spark says, and what is at the bottom of it where that is something else ("No space left …")."""
+    line, below = _first_line(told.message), _first_line(root.message)
+    return line if root is told or not below or below in line else f"{line} ({below})"
 
 
 def _file(links: list[_Link]) -> str | None:

@@ -14,6 +14,7 @@ from compiler.analysis.rules.nondeterministic import nondeterministic
 from compiler.analysis.rules.primary_key import primary_key
 from compiler.analysis.rules.same_location import same_location
 from compiler.analysis.rules.several_inputs import several_inputs
+from compiler.analysis.rules.sink_columns import sink_columns
 from compiler.analysis.rules.static_sink import static_sink
 from compiler.analysis.rules.unused import unused
 from compiler.analysis.rules.unused_watermark import unused_watermark
@@ -26,6 +27,7 @@ Rule = Callable[[LogicalPlan], Iterable[Diagnostic]]
 RULES: tuple[Rule, ...] = (
     no_sink,
     static_sink,
+    sink_columns,
     same_location,
     delivery,
     nondeterministic,

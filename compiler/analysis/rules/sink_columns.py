@@ -1,0 +1,41 @@
+"""Columns that a sink's format cannot hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.plan import types as t
+from compiler.plan.logical import BoundSink, LogicalPlan
+from compiler.plan.schema import Field
+
+# delta-spark 4.4.0 refuses them unless the table maps columns: DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES.
+_NOT_IN_DELTA = frozenset(" ,;{}()\n\t=")
+_NOT_IN_CSV = (t.Array, t.Map, t.Struct)
+
+
+def sink_columns(plan: LogicalPlan) -> Iterator[Diagnostic]:
+    """HR217 for names that Delta and types that CSV cannot have."""
+    for sink in plan.sinks:
+        for field in sink.node.schema:
+            problem = _problem(sink, field)
+            if problem is not None:
+                cause, fix = problem
+                yield Diagnostic(
+                    codes.SINK_SCHEMA,
+                    f"sink `{sink.name}` cannot hold column `{field.name}`",
+                    sink.span,
+                    cause=cause,
+                    fix=fix,
+                )
+
+
+def _problem(sink: BoundSink, field: Field) -> tuple[str, str] | None:
+    if sink.connector.name == "delta" and _NOT_IN_DELTA & set(field.name):
+        return "Delta takes no spaces and none of ,;{}()= in a name", "rename it with AS"
+    if dict(sink.options).get("format") == "csv" and (
+        isinstance(field.type, _NOT_IN_CSV) or field.type in (t.BINARY, t.VARIANT)
+    ):
+        return f"CSV has no form for {field.type}", f"write to_json({field.name}), or use the format json"
+    return None
