@@ -26,7 +26,7 @@ class ConsoleWriter:
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim."""
 
-    def has(self, _epoch: int) -> bool:
+    def has(self, epoch: int) -> bool:
         """At least once: nothing is remembered."""
         return False
 

@@ -25,7 +25,7 @@ class MemoryWriter:
         """Makes an empty list if there is none yet."""
         ROWS.setdefault(self._sink.uid, [])
 
-    def has(self, _epoch: int) -> bool:
+    def has(self, epoch: int) -> bool:
         """At least once: nothing is remembered."""
         return False
 
