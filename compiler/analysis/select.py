@@ -184,7 +184,11 @@ class QueryBinder:
             node = node.this
         parts.append(node)
         parts.reverse()
-        bound = [self.attempt(lambda part=part: self.bind(part, names)) for part in parts]  # type: ignore[misc]  # bound now
+        first = self.attempt(lambda: self.bind(parts[0], names))
+        # The others are matched by position, so their computed columns need no names of their own.
+        given = names or (first.schema.names if first is not None else ())
+        rest = [self.attempt(lambda part=part: self.bind(part, given)) for part in parts[1:]]  # type: ignore[misc]  # bound now
+        bound = [first, *rest]
         nodes = [node for node in bound if node is not None]
         if len(nodes) != len(parts):
             raise Poisoned

@@ -114,6 +114,10 @@ def spark_conf(settings: SessionSettings, extra_jars: tuple[Path, ...] = ()) -> 
         # A SPARK_API_MODE=connect in the environment would start a server instead.
         "spark.api.mode": "classic",
         "spark.ui.enabled": "false",
+        # Spark's shell, as which the JVM is started, turns the bars on, and they fill the log.
+        "spark.ui.showConsoleProgress": "false",
+        # Spark's default, INT96, is read by others as a time without a zone.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.session.timeZone": settings.timezone,
         "spark.sql.shuffle.partitions": str(settings.parallelism),
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
