@@ -113,6 +113,7 @@ def test_event_time_agrees_with_the_hour_in_the_data(tmp_path: Path) -> None:
     assert hours_that_disagree(project_in(tmp_path, DAYS), DAYS) == 0
 
 
+@pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_killed_runs_leave_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
     project = project_in(tmp_path, DAYS)
