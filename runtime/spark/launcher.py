@@ -207,15 +207,22 @@ class DriverJvm:
         # Executors take the interpreter from the driver's environment; the conf is not enough.
         os.environ["PYSPARK_PYTHON"] = sys.executable
 
+    def forget(self) -> None:
+        """Take out of the environment what `attach` put in, once PySpark holds the connection.
+
+        A child of this process, such as another headrace, would else attach to this JVM.
+        """
+        if self._port and os.environ.get("PYSPARK_GATEWAY_PORT") == self._port:
+            for name in _GATEWAY_VARIABLES:
+                os.environ.pop(name, None)
+
     def stop(self, wait: float = 0.0) -> None:
         """End the JVM by closing its standard input; it runs Spark's shutdown hooks and exits.
 
         Args:
             wait: Seconds to wait before killing it. With 0 it is left to end by itself.
         """
-        if self._port and os.environ.get("PYSPARK_GATEWAY_PORT") == self._port:
-            for name in _GATEWAY_VARIABLES:
-                os.environ.pop(name, None)
+        self.forget()
         if self.process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()

@@ -170,8 +170,10 @@ def open_session(settings: SessionSettings, meanwhile: Callable[[], None] = lamb
         meanwhile()
         return _attach(spark_conf(settings))
     launch, key = _plan(settings)
-    _start(launch, key, meanwhile)
-    return _attach(launch.conf)
+    driver = _start(launch, key, meanwhile)
+    spark = _attach(launch.conf)
+    driver.jvm.forget()
+    return spark
 
 
 def close_session(spark: SparkSession, keep_jvm: bool = False) -> None:
@@ -223,7 +225,7 @@ def _plan(settings: SessionSettings) -> tuple[LaunchSettings, ArchiveKey]:
     return launch, ArchiveKey(java, jars)
 
 
-def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None]) -> None:
+def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None]) -> _Driver:
     """Have a JVM running as planned, by keeping the one that there is or starting one."""
     global _driver
     if _driver is not None:
@@ -233,7 +235,7 @@ def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None
             raise RuntimeError("This process has a Spark session open already; close it first.")
         if _driver.jvm.alive() and _comparable(_driver.launch) == _comparable(launch):
             meanwhile()
-            return
+            return _driver
         _end(_driver)
     archive = archive_options(key)
     jvm = start_jvm(replace(launch, jvm_options=(*archive, *launch.jvm_options)))
@@ -258,6 +260,7 @@ def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None
     if _driver is None:
         atexit.register(_at_exit)
     _driver = _Driver(jvm, launch, key, bool(archive))
+    return _driver
 
 
 def _comparable(launch: LaunchSettings) -> LaunchSettings:

@@ -118,7 +118,7 @@ def test_killed_runs_leave_the_rows_of_an_undisturbed_one(tmp_path: Path) -> Non
     project = project_in(tmp_path, DAYS)
     for query, epoch, pause in (("airport_delays", 1, 0.3), ("all_departures", 3, 0.1)):
         kill_in_epoch(project, query, epoch, pause)
-    done = subprocess.run(command(project), env=own_jvm(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command(project), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert present(project) == expected(project, DAYS)
 
@@ -132,7 +132,7 @@ def test_runs_killed_at_any_moment_lose_and_double_nothing(tmp_path: Path, seed:
     for epoch in range(7):
         query = moments.choice(["airport_delays", "carrier_punctuality", "all_departures"])
         kill_in_epoch(project, query, epoch, moments.uniform(0, 2))
-    done = subprocess.run(command(project), env=own_jvm(), capture_output=True, text=True, check=False)
+    done = subprocess.run(command(project), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert present(project) == expected(project, DAYS)
 
@@ -142,17 +142,11 @@ def command(project: Path) -> list[str]:
     return [str(program), "run", "--project-dir", str(project), "--vars", "{files_per_epoch: 5}"]
 
 
-def own_jvm() -> dict[str, str]:
-    """The environment without the gateway of the tests' own session, which a child would attach to."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("PYSPARK_GATEWAY")}
-
-
 def kill_in_epoch(project: Path, query: str, epoch: int, pause: float) -> None:
     """Starts a run and kills it, JVM and all, shortly after an epoch of a query has begun."""
     begun = project / ".headrace" / "state" / "queries" / query / "checkpoint" / "offsets" / str(epoch)
     with subprocess.Popen(
         command(project),
-        env=own_jvm(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

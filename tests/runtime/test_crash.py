@@ -34,13 +34,11 @@ ALL = [("x", 1), ("x", 4), ("y", 2), ("y", 8)]
 def killed(plan: m.JobPlan, project: Path, fault: str, on_end: str = "leave_open") -> None:
     """Runs the plan in another process until it kills itself."""
     (project / "plan.json").write_text(to_json(plan))
-    # It must not find the JVM of this session, which is announced in the environment.
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_GATEWAY")}
     arguments = [str(HERE / "crash_driver.py"), str(project), str(project / "plan.json"), fault, on_end]
     done = subprocess.run(
         [sys.executable, *arguments],
         check=False, capture_output=True, text=True, start_new_session=True,
-        env={**inherited, "PYTHONPATH": f"{HERE.parents[1]}{os.pathsep}{HERE}"},
+        env={**os.environ, "PYTHONPATH": f"{HERE.parents[1]}{os.pathsep}{HERE}"},
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr[-3000:]
 

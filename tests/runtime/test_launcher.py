@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 # A session, then another one with other settings in the same process; the first is closed in between.
 TWO_SESSIONS = """
+import os
 import sys
 from pathlib import Path
 from runtime.spark.session import SessionSettings, close_session, open_session
@@ -31,6 +32,8 @@ spark = open_session(settings)
 assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Paris"
 assert spark.range(10).where("id % 2 = 0").count() == 5
 first = module._driver.jvm
+# A child of this process would attach to this JVM.
+assert not [name for name in os.environ if name.startswith("PYSPARK_GATEWAY")]
 close_session(spark, keep_jvm=True)
 spark = open_session(settings)
 assert module._driver.jvm is first
@@ -61,8 +64,7 @@ time.sleep(120)
 
 
 def environment(**more: str) -> dict[str, str]:
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK_GATEWAY")}
-    return environ | {"PYTHONPATH": str(ROOT), "HEADRACE_ARCHIVE": "off"} | more
+    return dict(os.environ) | {"PYTHONPATH": str(ROOT), "HEADRACE_ARCHIVE": "off"} | more
 
 
 @pytest.mark.parametrize(("kind", "then"), [("system", "other"), ("wheel", "end")])
