@@ -8,13 +8,13 @@ from typing import Literal
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.contracts import by_name, by_position
-from compiler.analysis.model_options import check_options
+from compiler.analysis.model_options import read_options
 from compiler.analysis.order import in_order
 from compiler.analysis.references import references
 from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
 from compiler.analysis.sources import bind_source
-from compiler.analysis.steps import StepsBinder
+from compiler.analysis.steps import steps_binder
 from compiler.diagnostics.diagnostic import DiagnosticError, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.plan.logical import BoundRelation, BoundSink, LogicalPlan
@@ -44,10 +44,7 @@ class ParsedModel:
             return references(self.body)
         found = [(self.body.source.value, self.body.source.span)]
         for step in self.body.steps:
-            if isinstance(step, decl.JoinStep):
-                found.append((step.relation.value, step.relation.span))
-            elif isinstance(step, decl.UnionStep):
-                found.extend((name.value, name.span) for name in step.relations)
+            found.extend((name.value, name.span) for name in step.relations)
         return found
 
 
@@ -125,9 +122,9 @@ class _ProjectBinder:
 
     def _bind_model(self, model: ParsedModel) -> None:
         name = model.declaration.name
-        builder = Builder(name.value, self._places)
+        options = read_options(model.declaration.options, self._reporter)
+        builder = Builder(name.value, self._places, options)
         try:
-            check_options(model.declaration.options, self._reporter)
             node = self._bind_body(model, builder)
             node = self._contract(model.declaration, node, builder)
         except Poisoned:
@@ -151,7 +148,7 @@ class _ProjectBinder:
                 self._catalog.read.add(name.lower())
             raise Poisoned(model.declaration.name.value)
         if isinstance(body, decl.StepsBody):
-            return StepsBinder(self._catalog, builder).bind(body)
+            return steps_binder(self._catalog, builder).bind(body)
         return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(
             body.tree, _names_by_position(model.declaration)
         )

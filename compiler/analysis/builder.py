@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from compiler.analysis.model_options import ModelOptions
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from compiler.diagnostics.source import Span
@@ -24,6 +25,8 @@ from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import END, START, TIME
 from compiler.plan.schema import Field, Schema
 
+_NO_OPTIONS = ModelOptions()
+
 
 class Builder:
     """Builds the operators of one model, source or sink.
@@ -31,10 +34,12 @@ class Builder:
     Args:
         owner: its name, the first part of every uid.
         places: where each operator was written, by uid; shared by all builders of a compile.
+        options: what the model says of its state.
     """
 
-    def __init__(self, owner: str, places: dict[str, Span]) -> None:
+    def __init__(self, owner: str, places: dict[str, Span], options: ModelOptions = _NO_OPTIONS) -> None:
         self._owner = owner
+        self.options = options
         self._places = places
         self._counts: dict[str, int] = {}
 

@@ -18,10 +18,10 @@ from compiler.diagnostics.source import Span
 from compiler.functions.spec import TypeProblem
 from compiler.plan import types as t
 from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, quote_string
-from compiler.syntax.dialect import MARK
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.intervals import interval_literal, interval_problem
 from compiler.syntax.sqlglot_types import data_type
+from compiler.syntax.tokens.functions import MARK
 
 _INFIX: dict[type[exp.Expr], str] = {
     exp.Add: "+",

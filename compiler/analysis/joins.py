@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.places import tree_offsets
+from compiler.analysis.relations import Bound
 from compiler.analysis.scope import Part, Scope, Visible
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -22,7 +23,7 @@ from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.seed_join import JoinKind
 
 if TYPE_CHECKING:
-    from compiler.analysis.select import Bound, QueryBinder
+    from compiler.analysis.select import QueryBinder
 
 
 def bind_join(binder: QueryBinder, left: Bound, join: exp.Join) -> Bound:
@@ -31,8 +32,6 @@ def bind_join(binder: QueryBinder, left: Bound, join: exp.Join) -> Bound:
     Raises:
         DiagnosticError: a join that has no streaming form (HR312, HR313), or a mistake in ON.
     """
-    from compiler.analysis.select import Bound
-
     kind = _kind(binder, join)
     right = binder.bind_relation(join.this)
     if join.this.args.get("version") is not None and not (left.node.is_stream and right.node.is_stream):

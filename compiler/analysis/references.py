@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from compiler.analysis.places import tree_span
-from compiler.analysis.windows import window_function
+from compiler.analysis.relations import table_function
+from compiler.analysis.table_arguments import named_table
 from compiler.diagnostics.source import Span
 from compiler.syntax.dialect import Parsed
 
@@ -38,11 +39,10 @@ def references(parsed: Parsed) -> list[tuple[str, Span]]:
 
 
 def _named_relation(tree: exp.Expr) -> exp.Table | exp.Column | None:
-    """The name that an entry of FROM reads: its own, or that inside a window function."""
+    """The name that an entry of FROM reads: its own, or that inside a table function."""
     if not isinstance(tree, exp.Table):
         return None
     if isinstance(tree.this, exp.Identifier):
         return tree
-    call = window_function(tree)
-    named = call.table if call is not None else None
-    return named if isinstance(named, (exp.Table, exp.Column)) else None
+    call = table_function(tree)
+    return named_table(call) if call is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from sqlglot import exp
@@ -15,8 +15,8 @@ from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.grouping import Grouped, SelectItem, check_keys, group, output_name
 from compiler.analysis.joins import bind_join
 from compiler.analysis.places import tree_span
-from compiler.analysis.scope import Part, Scope
-from compiler.analysis.windows import bind_window_function, window_function
+from compiler.analysis.relations import Bound, bind_relation, not_a_relation
+from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import Span
@@ -24,21 +24,12 @@ from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan.expr import Column, is_aggregate
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
-from compiler.syntax.dialect import MARK
 from compiler.syntax.fragment import Fragment
 
 T = TypeVar("T")
 
 # Binding goes down subqueries by recursion.
 _DEEPEST = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """An operator and the names by which its columns can be reached."""
-
-    node: Node
-    scope: Scope
 
 
 class QueryBinder:
@@ -134,18 +125,18 @@ class QueryBinder:
                     self.reporter.add(self._twice(cte.alias, alias, other))
                     raise Poisoned
                 # Until it is bound, its name is that of a relation outside: WITH orders AS (… FROM orders).
-                node = self._named(cte.this, alias)
+                node = self.named(cte.this, alias)
                 self.catalog.add(Relation(cte.alias, "with", node))
             return self._bind_body(tree, names)
         finally:
             self.catalog = outer
 
-    def _named(self, query: exp.Expr, alias: exp.Expr | None) -> Node:
+    def named(self, query: exp.Expr, alias: exp.Expr | None) -> Node:
         """A query under an alias, which may name its columns."""
         columns: list[exp.Expr] = alias.args.get("columns") or [] if alias is not None else []
-        return self._renamed(self.bind(query, [column.name for column in columns]), alias)
+        return self.renamed(self.bind(query, [column.name for column in columns]), alias)
 
-    def _renamed(self, node: Node, alias: exp.Expr | None) -> Node:
+    def renamed(self, node: Node, alias: exp.Expr | None) -> Node:
         """Columns under the names of `t (a, b)`.
 
         Raises:
@@ -350,27 +341,14 @@ class QueryBinder:
     # --- FROM ----------------------------------------------------------------
 
     def bind_relation(self, tree: exp.Expr) -> Bound:
-        """Binds an entry of FROM or JOIN: a name, a window function or a subquery.
+        """Binds an entry of FROM or JOIN: a name, a table function or a subquery.
 
         Raises:
             DiagnosticError: a mistake.
             Poisoned: the relation has a mistake of its own.
         """
         self._refuse_clauses(tree)
-        if tree.args.get("version") is not None and not isinstance(tree.parent, exp.Join):
-            raise self.error(codes.NOT_YET_STREAMING, "FOR SYSTEM_TIME AS OF is not supported yet", tree)
-        if isinstance(tree, exp.Subquery):
-            node = self._named(tree.this, tree.args.get("alias"))
-            return Bound(node, Scope.of(node.schema, tree.alias or None))
-        call = window_function(tree)
-        if call is not None:
-            node = self._renamed(bind_window_function(self, call), tree.args.get("alias"))
-            return Bound(node, Scope.of(node.schema, tree.alias or None))
-        if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
-            raise self._not_a_relation(tree)
-        relation = self.relation(tree)
-        node = self._renamed(relation.node, tree.args.get("alias"))
-        return Bound(node, Scope((Part.of(tree.alias or relation.name, node.schema),)))
+        return bind_relation(self, tree)
 
     def relation(self, tree: exp.Expr) -> Relation:
         """The relation that a name means."""
@@ -378,24 +356,7 @@ class QueryBinder:
             parts = [part.name for part in tree.parts]
             # A name with a schema or group in front of it: the last word names the relation.
             return self.catalog.get(parts[-1], self.span(tree))
-        raise self._not_a_relation(tree)
-
-    def _not_a_relation(self, tree: exp.Expr) -> DiagnosticError:
-        inner = tree.this if isinstance(tree, exp.Table) else tree
-        if isinstance(inner, exp.Anonymous):
-            name = str(inner.this).removeprefix(MARK)
-            fix = did_you_mean(name, ("TUMBLE", "HOP")) or "window functions are TUMBLE and HOP"
-            return self.error(
-                codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix
-            )
-        if isinstance(inner, exp.Lateral):
-            return self.error(codes.NOT_YET_STREAMING, "LATERAL is not supported yet", tree)
-        if isinstance(inner, exp.Values):
-            fix = "put the rows into a CSV file under seeds/"
-            return self.error(codes.UNSUPPORTED_SYNTAX, "VALUES cannot stand in FROM", tree, fix=fix)
-        return self.error(
-            codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model"
-        )
+        raise not_a_relation(self, tree)
 
 
 def _without_aliases(having: exp.Expr, tree: exp.Select, scope: Scope) -> exp.Expr:

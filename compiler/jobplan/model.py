@@ -14,154 +14,49 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from compiler.jobplan.operators import Operator
+from compiler.jobplan.operators.aggregate import Aggregate
+from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
+from compiler.jobplan.operators.filter import Filter
+from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.scan import Scan
+from compiler.jobplan.operators.seed import Seed
+from compiler.jobplan.operators.seed_join import SeedJoin
+from compiler.jobplan.operators.union import Union
+from compiler.jobplan.operators.watermark import Watermark
+from compiler.jobplan.operators.window import Window
+
 JOB_PLAN_VERSION = 1
 MANIFEST_VERSION = 1
 
-OptionValue = str | int | float | bool
-Options = dict[str, OptionValue]
-
-
-class Column(Struct, frozen=True):
-    """A column of an operator's output: `type` is Spark DDL."""
-
-    name: str
-    type: str
-    nullable: bool = True
-
-
-class Item(Struct, frozen=True):
-    """A named expression."""
-
-    name: str
-    sql: str
-
-
-# --- operators: one class each; `op` tells them apart in JSON ---------------
-
-
-class _Operator(Struct, frozen=True, tag_field="op"):
-    """Base of all operators; JSON begins with the tag that tells them apart."""
-
-    @property
-    def op(self) -> str:
-        """The operator's tag."""
-        return str(self.__struct_config__.tag)
-
-
-class Scan(_Operator, frozen=True, tag="scan"):
-    """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes."""
-
-    id: str
-    uid: str
-    read_name: str
-    connector: str
-    options: Options
-    columns: tuple[Column, ...]
-    inputs: tuple[str, ...] = ()
-
-
-class Seed(_Operator, frozen=True, tag="seed"):
-    """Reads a small CSV table with a header line; `sha256` is that of the file's bytes."""
-
-    id: str
-    uid: str
-    path: str
-    sha256: str
-    columns: tuple[Column, ...]
-    inputs: tuple[str, ...] = ()
-
-
-class Watermark(_Operator, frozen=True, tag="watermark"):
-    """Marks `column` as event time, late by at most `delay_ms`; what to do with NULL is said too."""
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-    column: str
-    delay_ms: int
-    on_null: Literal["fail", "drop"] = "fail"
-
-
-class Filter(_Operator, frozen=True, tag="filter"):
-    """Keeps the rows for which `predicate` is true."""
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-    predicate: str
-
-
-class Project(_Operator, frozen=True, tag="project"):
-    """Computes the output columns; an item that is just a column keeps its event-time mark."""
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-    items: tuple[Item, ...]
-
-
-class Window(_Operator, frozen=True, tag="window"):
-    """Assigns rows to windows over `time_column`; a row may land in several (hop).
-
-    Adds `start`, `end` and `time` (names of output columns; end is exclusive, time is end - 1 ms).
-    `end` and `time` are event times whose watermark is `delay_ms` behind.
-    """
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-    kind: Literal["tumble", "hop"]
-    time_column: str
-    size_ms: int
-    slide_ms: int
-    offset_ms: int
-    delay_ms: int | None
-    start: str
-    end: str
-    time: str
-
-
-class Aggregate(_Operator, frozen=True, tag="aggregate"):
-    """Groups by `keys` and computes `aggregates`; `output` names the columns in order.
-
-    `event_time_key` names the key whose watermark closes a group (a window's end), or is None on a
-    batch. `window_time` is a column computed from that key after grouping (end - 1 ms), itself an event
-    time `delay_ms` behind.
-    """
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-    keys: tuple[Item, ...]
-    aggregates: tuple[Item, ...]
-    output: tuple[str, ...]
-    event_time_key: str | None
-    delay_ms: int | None = None
-    window_time: Item | None = None
-
-
-class Union(_Operator, frozen=True, tag="union"):
-    """UNION ALL by position; columns take the names of the first input."""
-
-    id: str
-    uid: str
-    inputs: tuple[str, ...]
-
-
-class SeedJoin(_Operator, frozen=True, tag="seed_join"):
-    """Joins the first input (a stream) with the second (a seed), which is broadcast.
-
-    The names of both sides differ already. `kind`: inner, left, semi or anti, seen from the stream.
-    """
-
-    id: str
-    uid: str
-    inputs: tuple[str, str]
-    kind: Literal["inner", "left", "semi", "anti", "cross"]
-    condition: str | None
-
-
-Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Union | SeedJoin
+# The operators are part of the model, for those who read plans.
+__all__ = [
+    "JOB_PLAN_VERSION",
+    "MANIFEST_VERSION",
+    "Aggregate",
+    "Chain",
+    "Column",
+    "Exchange",
+    "Filter",
+    "GroupMemory",
+    "Item",
+    "JobPlan",
+    "Manifest",
+    "Operator",
+    "OptionValue",
+    "Options",
+    "Project",
+    "Query",
+    "Scan",
+    "Seed",
+    "SeedJoin",
+    "Settings",
+    "Sink",
+    "State",
+    "Union",
+    "Watermark",
+    "Window",
+]
 
 
 # --- sinks, state, queries --------------------------------------------------

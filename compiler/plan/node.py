@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 from compiler.jobplan import model as job
+from compiler.plan.changelog import APPEND, Changelog
 from compiler.plan.expr import Expr
 from compiler.plan.schema import Schema
 
@@ -34,7 +35,7 @@ class Node:
     def __post_init__(self) -> None:
         # Now, while the inputs know theirs: a chain of some hundred models is deeper than Python's
         # recursion limit.
-        _ = self.schema, self.is_stream
+        _ = self.schema, self.is_stream, self.changelog
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -58,6 +59,14 @@ class Node:
     def is_stream(self) -> bool:
         """Whether rows keep arriving; False for what is made of seeds alone."""
         return any(node.is_stream for node in self.inputs)
+
+    @cached_property
+    def changelog(self) -> Changelog:
+        """Whether its rows are facts or changes."""
+        return self._derive_changelog()
+
+    def _derive_changelog(self) -> Changelog:
+        return APPEND
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -20,7 +20,6 @@ from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.project.config import check_zone
 from compiler.syntax.declarations import (
-    JoinStep,
     ModelDecl,
     Project,
     ProjectConfig,
@@ -29,7 +28,6 @@ from compiler.syntax.declarations import (
     SourceDecl,
     StepsBody,
     Text,
-    UnionStep,
 )
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import InsertDecl, PropertiesDecl, Scope, TableDecl, unique_options
@@ -369,10 +367,7 @@ def _read_at(body: Fragment | StepsBody, name: str) -> Text | None:
     if isinstance(body, StepsBody):
         names = [body.source]
         for step in body.steps:
-            if isinstance(step, JoinStep):
-                names.append(step.relation)
-            elif isinstance(step, UnionStep):
-                names.extend(step.relations)
+            names.extend(step.relations)
         return next((n for n in names if n.value.lower() == name.lower()), None)
     if name.lower() not in body.text.lower():
         return None

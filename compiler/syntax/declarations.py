@@ -87,74 +87,15 @@ class NamedExpression:
 
 
 @dataclass(frozen=True, slots=True)
-class FilterStep:
-    """Keeps rows."""
+class Step:
+    """A step of a YAML model; each has a class of its own under `compiler.syntax.steps`."""
 
-    predicate: Fragment
     span: Span
 
-
-@dataclass(frozen=True, slots=True)
-class SelectStep:
-    """Replaces the columns."""
-
-    items: tuple[NamedExpression, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class DeriveStep:
-    """Adds columns, or replaces those of the same name."""
-
-    items: tuple[NamedExpression, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class WindowStep:
-    """Assigns windows; durations are text such as `5 minutes`."""
-
-    kind: str
-    on: Text
-    size: Text
-    slide: Text | None
-    offset: Text | None
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateStep:
-    """Groups. After a window, window_start and window_end are keys too and come first."""
-
-    by: tuple[NamedExpression, ...]
-    aggregates: tuple[NamedExpression, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class JoinStep:
-    """Joins with a seed: `kind` is inner, left, semi, anti or cross.
-
-    Columns of both sides are named by their relation (`airlines.name`) until a select; a name that only
-    one side has needs no prefix. `using` names key columns that both sides have.
-    """
-
-    relation: Text
-    kind: str
-    on: Fragment | None
-    using: tuple[Text, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class UnionStep:
-    """UNION ALL with other relations, by position."""
-
-    relations: tuple[Text, ...]
-    span: Span
-
-
-Step = FilterStep | SelectStep | DeriveStep | WindowStep | AggregateStep | JoinStep | UnionStep
+    @property
+    def relations(self) -> tuple[Text, ...]:
+        """Names of the relations that it reads, besides the rows that come from the step before."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

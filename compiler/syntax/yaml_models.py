@@ -20,9 +20,9 @@ from compiler.syntax.declarations import (
 )
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import PropertiesDecl, Scope, SeedTypesDecl, unique_options
+from compiler.syntax.steps import step_reader
 from compiler.syntax.yaml_columns import ColumnReader, Columns
 from compiler.syntax.yaml_nodes import Entry, YamlReader
-from compiler.syntax.yaml_steps import StepReader
 
 # `version` is what dbt's files begin with; it says nothing here.
 FILE_KEYS: Final = ("sources", "models", "sinks", "seeds", "version")
@@ -86,7 +86,7 @@ class _FileReader:
         self.scope = scope
         self.yaml = yaml
         self.columns = ColumnReader(yaml)
-        self.steps = StepReader(yaml)
+        self.steps = step_reader(yaml)
 
     def read(self, root: Any) -> None:
         yaml = self.yaml

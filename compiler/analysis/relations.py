@@ -1,0 +1,95 @@
+"""What can stand in FROM: a name, a subquery or a table function.
+
+To add a table function: write a file with a function that binds its call, and add its line to
+`TABLE_FUNCTIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
+
+from compiler.analysis.scope import Part, Scope
+from compiler.analysis.table_arguments import function_name
+from compiler.analysis.windows import bind_window_function
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import DiagnosticError
+from compiler.diagnostics.suggest import did_you_mean
+from compiler.plan.node import Node
+from compiler.syntax.tokens.functions import MARK
+
+if TYPE_CHECKING:
+    from compiler.analysis.select import QueryBinder
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An operator and the names by which its columns can be reached."""
+
+    node: Node
+    scope: Scope
+
+
+TableFunction = Callable[["QueryBinder", exp.Anonymous], Node]
+
+# By lower-case name; the call is without the TABLE( ) around it.
+TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
+    "tumble": bind_window_function,
+    "hop": bind_window_function,
+    "cumulate": bind_window_function,
+    "session": bind_window_function,
+}
+
+
+def bind_relation(binder: QueryBinder, tree: exp.Expr) -> Bound:
+    """Binds an entry of FROM or JOIN whose clauses have been looked at.
+
+    Raises:
+        DiagnosticError: a mistake.
+        Poisoned: the relation has a mistake of its own.
+    """
+    if tree.args.get("version") is not None and not isinstance(tree.parent, exp.Join):
+        raise binder.error(codes.NOT_YET_STREAMING, "FOR SYSTEM_TIME AS OF is not supported yet", tree)
+    if isinstance(tree, exp.Subquery):
+        node = binder.named(tree.this, tree.args.get("alias"))
+        return Bound(node, Scope.of(node.schema, tree.alias or None))
+    call = table_function(tree)
+    if call is not None:
+        node = binder.renamed(TABLE_FUNCTIONS[function_name(call)](binder, call), tree.args.get("alias"))
+        return Bound(node, Scope.of(node.schema, tree.alias or None))
+    if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
+        raise not_a_relation(binder, tree)
+    relation = binder.relation(tree)
+    node = binder.renamed(relation.node, tree.args.get("alias"))
+    return Bound(node, Scope((Part.of(tree.alias or relation.name, node.schema),)))
+
+
+def table_function(tree: exp.Expr) -> exp.Anonymous | None:
+    """The call of a known table function that an entry of FROM is, with or without TABLE( ), or None."""
+    call = tree.this if isinstance(tree, exp.Table) else tree
+    if isinstance(call, exp.Anonymous) and function_name(call) == "table" and len(call.expressions) == 1:
+        call = call.expressions[0]
+    return call if isinstance(call, exp.Anonymous) and function_name(call) in TABLE_FUNCTIONS else None
+
+
+def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
+    """The mistake of something in FROM that gives no rows."""
+    inner = tree.this if isinstance(tree, exp.Table) else tree
+    if isinstance(inner, exp.Anonymous):
+        name = str(inner.this).removeprefix(MARK)
+        known = tuple(known.upper() for known in TABLE_FUNCTIONS)
+        fix = did_you_mean(name, known) or f"table functions are {', '.join(known)}"
+        return binder.error(
+            codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix
+        )
+    if isinstance(inner, exp.Lateral):
+        return binder.error(codes.NOT_YET_STREAMING, "LATERAL is not supported yet", tree)
+    if isinstance(inner, exp.Values):
+        fix = "put the rows into a CSV file under seeds/"
+        return binder.error(codes.UNSUPPORTED_SYNTAX, "VALUES cannot stand in FROM", tree, fix=fix)
+    return binder.error(
+        codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model"
+    )

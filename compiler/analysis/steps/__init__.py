@@ -1,0 +1,43 @@
+"""From YAML's steps to operators, by the same builder calls as SQL makes: one file a step.
+
+To add a step: write its file, and the one of the same name under `compiler.syntax.steps`, and add its line
+to `STEPS`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from compiler.analysis.builder import Builder
+from compiler.analysis.catalog import Catalog
+from compiler.analysis.steps.aggregate import bind_aggregate
+from compiler.analysis.steps.binder import BindStep, StepsBinder
+from compiler.analysis.steps.derive import bind_derive
+from compiler.analysis.steps.filter import bind_filter
+from compiler.analysis.steps.join import bind_join
+from compiler.analysis.steps.select import bind_select
+from compiler.analysis.steps.union import bind_union
+from compiler.analysis.steps.window import bind_window
+from compiler.syntax.declarations import Step
+from compiler.syntax.steps.aggregate import AggregateStep
+from compiler.syntax.steps.derive import DeriveStep
+from compiler.syntax.steps.filter import FilterStep
+from compiler.syntax.steps.join import JoinStep
+from compiler.syntax.steps.select import SelectStep
+from compiler.syntax.steps.union import UnionStep
+from compiler.syntax.steps.window import WindowStep
+
+STEPS: Final[dict[type[Step], BindStep]] = {
+    FilterStep: bind_filter,
+    SelectStep: bind_select,
+    DeriveStep: bind_derive,
+    WindowStep: bind_window,
+    AggregateStep: bind_aggregate,
+    JoinStep: bind_join,
+    UnionStep: bind_union,
+}
+
+
+def steps_binder(catalog: Catalog, builder: Builder) -> StepsBinder:
+    """A binder of the steps of one model."""
+    return StepsBinder(catalog, builder, STEPS)

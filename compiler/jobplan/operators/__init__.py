@@ -1,0 +1,18 @@
+"""Operators of the job plan: one file each; the tag `op` tells them apart in JSON.
+
+To add one: write its file and add it to `Operator`.
+"""
+
+from __future__ import annotations
+
+from compiler.jobplan.operators.aggregate import Aggregate
+from compiler.jobplan.operators.filter import Filter
+from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.scan import Scan
+from compiler.jobplan.operators.seed import Seed
+from compiler.jobplan.operators.seed_join import SeedJoin
+from compiler.jobplan.operators.union import Union
+from compiler.jobplan.operators.watermark import Watermark
+from compiler.jobplan.operators.window import Window
+
+Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Union | SeedJoin

@@ -1,0 +1,40 @@
+"""What the operators of a job plan are made of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+OptionValue = str | int | float | bool
+Options = dict[str, OptionValue]
+
+OP_COLUMN: Final = "__headrace_op"
+"""The column that rows of an upsert changelog carry besides their own: `+I`, `+U` or `-D`.
+
+It is no part of any schema: an operator that keeps its input's changelog hands it on, a sink takes it off.
+"""
+
+
+class Column(Struct, frozen=True):
+    """A column of an operator's output: `type` is Spark DDL."""
+
+    name: str
+    type: str
+    nullable: bool = True
+
+
+class Item(Struct, frozen=True):
+    """A named expression."""
+
+    name: str
+    sql: str
+
+
+class JobOperator(Struct, frozen=True, tag_field="op"):
+    """Base of all operators; JSON begins with the tag that tells them apart."""
+
+    @property
+    def op(self) -> str:
+        """The operator's tag."""
+        return str(self.__struct_config__.tag)

@@ -1,0 +1,20 @@
+"""A join with a seed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from compiler.jobplan.operators.base import JobOperator
+
+
+class SeedJoin(JobOperator, frozen=True, tag="seed_join"):
+    """Joins the first input (a stream) with the second (a seed), which is broadcast.
+
+    The names of both sides differ already. `kind`: inner, left, semi or anti, seen from the stream.
+    """
+
+    id: str
+    uid: str
+    inputs: tuple[str, str]
+    kind: Literal["inner", "left", "semi", "anti", "cross"]
+    condition: str | None

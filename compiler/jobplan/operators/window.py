@@ -1,0 +1,28 @@
+"""Window table functions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from compiler.jobplan.operators.base import JobOperator
+
+
+class Window(JobOperator, frozen=True, tag="window"):
+    """Assigns rows to windows over `time_column`; a row may land in several (hop).
+
+    Adds `start`, `end` and `time` (names of output columns; end is exclusive, time is end - 1 ms).
+    `end` and `time` are event times whose watermark is `delay_ms` behind.
+    """
+
+    id: str
+    uid: str
+    inputs: tuple[str, ...]
+    kind: Literal["tumble", "hop"]
+    time_column: str
+    size_ms: int
+    slide_ms: int
+    offset_ms: int
+    delay_ms: int | None
+    start: str
+    end: str
+    time: str

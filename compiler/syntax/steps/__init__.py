@@ -1,0 +1,34 @@
+"""`steps:` of a YAML model: one file a step, with its declaration and its reader.
+
+To add a step: write its file and add its line to `READERS`; what it becomes is said by the file of the same
+name under `compiler.analysis.steps`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from compiler.syntax.steps.aggregate import read_aggregate
+from compiler.syntax.steps.derive import read_derive
+from compiler.syntax.steps.filter import read_filter
+from compiler.syntax.steps.join import read_join
+from compiler.syntax.steps.reader import ReadStep, StepReader
+from compiler.syntax.steps.select import read_select
+from compiler.syntax.steps.union import read_union
+from compiler.syntax.steps.window import read_window
+from compiler.syntax.yaml_nodes import YamlReader
+
+READERS: Final[dict[str, ReadStep]] = {
+    "filter": read_filter,
+    "select": read_select,
+    "derive": read_derive,
+    "window": read_window,
+    "aggregate": read_aggregate,
+    "join": read_join,
+    "union": read_union,
+}
+
+
+def step_reader(yaml: YamlReader) -> StepReader:
+    """A reader of the steps of one file's models."""
+    return StepReader(yaml, READERS)

@@ -1,0 +1,24 @@
+"""Keeps rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.diagnostics.source import Span
+from compiler.syntax.declarations import Step
+from compiler.syntax.fragment import Fragment
+from compiler.syntax.steps.reader import StepReader
+from compiler.syntax.yaml_nodes import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class FilterStep(Step):
+    """Keeps rows."""
+
+    predicate: Fragment
+
+
+def read_filter(reader: StepReader, entry: Entry, span: Span) -> Step | None:
+    """Reads `filter: predicate`."""
+    predicate = reader.expression(entry.node, "`filter`")
+    return FilterStep(span, predicate) if predicate is not None else None
