@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.lambdas import bind_lambda
 from compiler.analysis.typing import known
 from compiler.diagnostics import codes
 from compiler.diagnostics.suggest import suggest
@@ -71,8 +72,7 @@ def bind_call(
     star = name == "count" and len(args) == 1 and isinstance(args[0], exp.Star)
     if star:
         args = []
-    bind = binder.in_aggregate if function.aggregate else binder.bind
-    bound = tuple(bind(arg) for arg in args)
+    bound = bind_arguments(binder, function, args)
     condition = _condition(binder, where)
     found = t.BIGINT if star else _result_type(binder, function, bound, tree)
     return Call(
@@ -86,6 +86,21 @@ def bind_call(
         deterministic=function.deterministic,
         ignore_nulls=ignore_nulls,
     )
+
+
+def bind_arguments(binder: ExpressionBinder, function: Function, args: list[exp.Expr]) -> tuple[Expr, ...]:
+    """The arguments in turn: a lambda's parameters have the types of what stands to its left.
+
+    Raises:
+        DiagnosticError: a mistake in one of them.
+    """
+    if function.aggregate:
+        return tuple(binder.in_aggregate(arg) for arg in args)
+    bound: list[Expr] = []
+    for arg in args:
+        is_lambda = isinstance(arg, exp.Lambda)
+        bound.append(bind_lambda(binder, function.name, bound, arg) if is_lambda else binder.bind(arg))
+    return tuple(bound)
 
 
 def _condition(binder: ExpressionBinder, where: exp.Expr | None) -> Expr | None:

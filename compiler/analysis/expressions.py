@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isinf
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
+from compiler.analysis.lambdas import unknown_variable
 from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
@@ -17,7 +18,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.functions.spec import TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, quote_string
+from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, Variable, quote_string
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.intervals import interval_literal, interval_problem
 from compiler.syntax.sqlglot_types import data_type
@@ -71,6 +72,7 @@ class ExpressionBinder:
         self.clause = clause
         self.aggregates = aggregates
         self._inside_aggregate = False
+        self._variables: Mapping[str, Variable] = {}
         self._depth = 0
 
     def span(self, tree: exp.Expr) -> Span:
@@ -134,6 +136,16 @@ class ExpressionBinder:
             return self.bind(tree)
         finally:
             self._inside_aggregate = outer
+
+    def in_lambda(self, tree: exp.Expr, variables: Mapping[str, Variable]) -> Expr:
+        """Binds the body of a lambda, where no aggregate may stand."""
+        outer = self._variables, self.aggregates, self.clause
+        self._variables = {**self._variables, **variables}
+        self.aggregates, self.clause = False, "a lambda"
+        try:
+            return self.bind(tree)
+        finally:
+            self._variables, self.aggregates, self.clause = outer
 
     def check_aggregate_allowed(self, name: str, tree: exp.Expr) -> None:
         """Refuses an aggregate function where no groups are.
@@ -366,6 +378,13 @@ class ExpressionBinder:
         # The place costs more than the look-up, and is seldom needed.
         return self.scope.find(names) or self.scope.resolve(names, self.span(tree))
 
+    def _variable(self, tree: exp.Expr) -> Expr:
+        """A parameter of a lambda: sqlglot leaves it a bare name inside the body."""
+        found = self._variables.get(tree.name)
+        if found is None:
+            raise unknown_variable(self, tree)
+        return found
+
     def _anonymous(self, tree: exp.Expr) -> Expr:
         name = str(tree.this).removeprefix(MARK)
         return bind_call(self, name.lower(), list(tree.expressions), tree)
@@ -407,6 +426,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.HexString: lambda _, tree: Literal(t.BINARY, False, f"X'{tree.this}'", None),
     exp.Interval: ExpressionBinder._interval,
     exp.Column: ExpressionBinder._column,
+    exp.Identifier: ExpressionBinder._variable,
     exp.Anonymous: ExpressionBinder._anonymous,
     exp.Paren: ExpressionBinder._paren,
     exp.Filter: ExpressionBinder._filter,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from compiler.functions import arithmetic
 from compiler.functions.spec import Arg, TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Column, Expr, FieldAccess, Literal, columns_of
+from compiler.plan.expr import Column, Expr, FieldAccess, Literal, Variable, is_constant
 
 COMPARISONS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 _ORDERED_ONLY = (t.Map,)
@@ -32,10 +32,10 @@ def known(expr: Expr) -> Arg:
     if isinstance(expr, Literal):
         value = expr.value if isinstance(expr.value, (str, int)) else None
         return Arg(expr.type, expr.nullable, value, True)
-    if isinstance(expr, (Column, FieldAccess)):
-        name = expr.name if isinstance(expr, Column) else expr.field
+    if isinstance(expr, (Column, FieldAccess, Variable)):
+        name = expr.field if isinstance(expr, FieldAccess) else expr.name
         return Arg(expr.type, expr.nullable, name=name)
-    return Arg(expr.type, expr.nullable, is_literal=not columns_of(expr))
+    return Arg(expr.type, expr.nullable, is_literal=is_constant(expr))
 
 
 def arithmetic_type(op: str, left: Expr, right: Expr) -> t.DataType:

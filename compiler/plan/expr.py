@@ -134,6 +134,28 @@ class FieldAccess(Expr):
         return replace(self, arg=children[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Variable(Expr):
+    """A parameter of a lambda, inside its body."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda(Expr):
+    """`(x, y) -> body`, an argument of `transform`, `filter` and their like; its type is the body's."""
+
+    parameters: tuple[str, ...]
+    body: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.body,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, body=children[0])
+
+
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and all its parts, outermost first."""
     yield expr
@@ -156,6 +178,11 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 def columns_of(expr: Expr) -> frozenset[str]:
     """Names of the input columns that the expression reads."""
     return frozenset(part.name for part in walk(expr) if isinstance(part, Column))
+
+
+def is_constant(expr: Expr) -> bool:
+    """Whether its value does not depend on a row."""
+    return not any(isinstance(part, (Column, Variable)) for part in walk(expr))
 
 
 def is_aggregate(expr: Expr) -> bool:
@@ -268,6 +295,26 @@ def _inside(expr: Expr, outer: int) -> str:
     return text
 
 
+def _lambda(expr: Lambda) -> str:
+    # A column that has come into the body under a parameter's name must not be taken for it.
+    taken = {name.lower() for name in columns_of(expr.body)}
+    names = {name: _free(name, taken) for name in expr.parameters}
+
+    def renamed(part: Expr) -> Expr | None:
+        return replace(part, name=names.get(part.name, part.name)) if isinstance(part, Variable) else None
+
+    parameters = ", ".join(quote_name(name) for name in names.values())
+    # Spark's grammar has parentheses around two and more only.
+    parameters = f"({parameters})" if len(names) > 1 else parameters
+    return f"{parameters} -> {to_sql(transform(expr.body, renamed))}"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name.lower() in taken:
+        name += "_"
+    return name
+
+
 def _case(expr: Case) -> str:
     branches = " ".join(f"WHEN {to_sql(when)} THEN {to_sql(then)}" for when, then in expr.branches)
     default = "" if expr.default is None else f" ELSE {to_sql(expr.default)}"
@@ -281,6 +328,8 @@ _RENDER: dict[type[Expr], Callable[[Any], str]] = {
     Op: _op,
     Cast: lambda e: f"{'TRY_CAST' if e.attempt else 'CAST'}({to_sql(e.arg)} AS {e.type.sql})",
     Case: _case,
+    Variable: lambda e: quote_name(e.name),
+    Lambda: _lambda,
     FieldAccess: lambda e: f"{_inside(e.arg, 11)}.{quote_name(e.field)}",
 }
 

@@ -59,6 +59,8 @@ def _is_function_name(tokens: list[Token], index: int) -> bool:
         return False
     if not (word.replace("_", "a").isalnum() and not word[0].isdigit()):
         return False
+    if word == "EXISTS" and not _begins_query(tokens, index + 2):
+        return True  # exists(xs, x -> …)
     if word in _NOT_FUNCTIONS or word in _SPECIAL or word == "TRY_CAST":
         return False
     if index == 0:
@@ -73,6 +75,16 @@ def _is_function_name(tokens: list[Token], index: int) -> bool:
         return False
     # A name after a name is an alias with columns (`AS t (a, b)`), not a call; keywords come before calls.
     return before.token_type is not TokenType.ALIAS
+
+
+def _begins_query(tokens: list[Token], index: int) -> bool:
+    return index < len(tokens) and tokens[index].token_type in (
+        TokenType.SELECT,
+        TokenType.WITH,
+        TokenType.L_PAREN,
+        TokenType.FROM,
+        TokenType.VALUES,
+    )
 
 
 def _names_columns(tokens: list[Token], index: int) -> bool:
