@@ -54,9 +54,9 @@ def bind_call(
     if function.window_only:
         raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` needs OVER, which is not supported yet", tree)
     if function.generator:
-        raise binder.error(
-            codes.NOT_YET_STREAMING, f"`{name}` gives several rows, which is not supported yet", tree
-        )
+        message = f"`{name}` gives several rows and cannot stand inside an expression"
+        fix = f"write it as an item of SELECT by itself, or LATERAL VIEW {name}(…) t AS x behind FROM"
+        raise binder.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
     args, distinct, ignore_nulls = _modifiers(args)
     if not function.aggregate and (distinct or where is not None):
         word = "DISTINCT" if distinct else "FILTER"
@@ -74,7 +74,7 @@ def bind_call(
         args = []
     bound = bind_arguments(binder, function, args)
     condition = _condition(binder, where)
-    found = t.BIGINT if star else _result_type(binder, function, bound, tree)
+    found = t.BIGINT if star else result_type(binder, function, bound, tree)
     return Call(
         type=found,
         nullable=function.nullable([known(arg) for arg in bound]),
@@ -123,9 +123,14 @@ def _modifiers(args: list[exp.Expr]) -> tuple[list[exp.Expr], bool, bool]:
     return args, False, False
 
 
-def _result_type(
+def result_type(
     binder: ExpressionBinder, function: Function, args: tuple[Expr, ...], tree: exp.Expr
 ) -> t.DataType:
+    """The type of a call.
+
+    Raises:
+        DiagnosticError: another number of arguments (HR209), or types that do not fit (HR206).
+    """
     count = len(args)
     if count < function.min_args or (function.max_args is not None and count > function.max_args):
         raise binder.error(codes.WRONG_ARGUMENTS, _count_message(function, count), tree)

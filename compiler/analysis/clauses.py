@@ -32,7 +32,6 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     ),
     "offset": (codes.STREAM_ORDER, "a stream has no OFFSET", "rows have no fixed order", "remove it"),
     "qualify": (codes.NOT_YET_STREAMING, "QUALIFY is not supported yet", None, None),
-    "laterals": (codes.NOT_YET_STREAMING, "LATERAL is not supported yet", None, None),
     "pivots": (codes.NOT_YET_STREAMING, "PIVOT has no streaming form", None, "use FILTER (WHERE …)"),
     "windows": (codes.NOT_YET_STREAMING, "WINDOW is not supported yet", None, None),
     "match": (codes.NOT_YET_STREAMING, "MATCH_RECOGNIZE is not supported yet", None, None),
@@ -47,12 +46,10 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     ),
 }
 # What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
-_READ_WORDS = (
-    "with_ expressions from_ joins where group having hint hints this expression alias db catalog version"
-)
+_READ_WORDS = "with_ expressions from_ joins laterals where group having hint hints this expression alias db catalog version"
 _READ = frozenset(_READ_WORDS.split())
 # Those whose columns the rest of the SELECT would miss.
-_MAKES_COLUMNS = ("laterals", "pivots", "match", "windows")
+_MAKES_COLUMNS = ("pivots", "match", "windows")
 
 
 def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:

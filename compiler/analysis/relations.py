@@ -78,6 +78,13 @@ def table_function(tree: exp.Expr) -> exp.Anonymous | None:
 def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
     """The mistake of something in FROM that gives no rows."""
     inner = tree.this if isinstance(tree, exp.Table) else tree
+    if isinstance(tree, exp.Lateral) or (
+        isinstance(inner, exp.Anonymous) and function_name(inner) == "unnest"
+    ):
+        what = "LATERAL" if isinstance(tree, exp.Lateral) else "UNNEST"
+        fix = "name the relation before it: FROM t CROSS JOIN UNNEST(t.xs) AS u (x)"
+        message = f"{what} has no rows to take apart"
+        return binder.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
     if isinstance(inner, exp.Anonymous):
         name = str(inner.this).removeprefix(MARK)
         known = tuple(known.upper() for known in TABLE_FUNCTIONS)
@@ -85,8 +92,6 @@ def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
         return binder.error(
             codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix
         )
-    if isinstance(inner, exp.Lateral):
-        return binder.error(codes.NOT_YET_STREAMING, "LATERAL is not supported yet", tree)
     if isinstance(inner, exp.Values):
         fix = "put the rows into a CSV file under seeds/"
         return binder.error(codes.UNSUPPORTED_SYNTAX, "VALUES cannot stand in FROM", tree, fix=fix)

@@ -14,6 +14,13 @@ from compiler.analysis.clauses import has_refused, makes_columns, refused_clause
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.grouping import Grouped, SelectItem, check_keys, group, output_name
 from compiler.analysis.joins import bind_join
+from compiler.analysis.laterals import (
+    bind_lateral_join,
+    bind_lateral_views,
+    generators,
+    lift_generators,
+    takes_apart,
+)
 from compiler.analysis.places import tree_span
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
@@ -219,11 +226,14 @@ class QueryBinder:
             )
         bound = self.bind_relation(from_.this)
         for join in tree.args.get("joins") or ():
-            bound = bind_join(self, bound, join)
-        node = self._where(bound, tree)
-        failed = node is None
-        node = node or bound.node
-        items = self._select_items(tree, bound.scope)
+            lateral = takes_apart(join.this)
+            bound = bind_lateral_join(self, bound, join) if lateral else bind_join(self, bound, join)
+        bound = bind_lateral_views(self, bound, tree)
+        filtered = self._where(bound, tree)
+        generated = self.attempt(lambda: lift_generators(self, tree, filtered or bound.node, bound.scope))
+        failed = filtered is None or generated is None
+        node, made = generated or (bound.node, generators(tree))
+        items = self._select_items(tree, bound.scope, made)
         grouped = self.attempt(lambda: self._grouped(tree, node, bound.scope, items))
         if failed or items is None or grouped is None or has_refused(tree):
             raise Poisoned
@@ -250,12 +260,17 @@ class QueryBinder:
         cause = "WHERE is computed before SELECT, so it cannot see SELECT's names"
         return replace(found, cause=cause, fix=f"write the expression itself: {self.span(meant).text}")
 
-    def _select_items(self, tree: exp.Select, scope: Scope) -> list[SelectItem] | None:
-        """All items with stars written out, or None if one of them is wrong."""
+    def _select_items(
+        self, tree: exp.Select, scope: Scope, made: dict[int, list[SelectItem]]
+    ) -> list[SelectItem] | None:
+        """All items with stars written out, or None if one is wrong; `made` are those of generators."""
         binder = self.expressions(scope, "SELECT", aggregates=True)
         items: list[SelectItem] = []
         complete = True
         for item in tree.expressions:
+            if id(item) in made:
+                items.extend(made[id(item)])
+                continue
             found = self.attempt(lambda item=item: self._select_item(item, scope, binder))  # type: ignore[misc]  # bound now
             complete = complete and found is not None
             items.extend(found or ())

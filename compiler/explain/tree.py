@@ -113,6 +113,8 @@ def _details(op: job.Operator) -> Iterator[str]:
                 item.name if item.sql == quote_name(item.name) else f"{item.sql} AS {item.name}"
                 for item in op.items
             )
+        case job.Generate():
+            yield f"{op.sql} AS ({', '.join(op.names)})"
         case job.Window():
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
             offset = f" from {format_ms(op.offset_ms)}" if op.offset_ms else ""

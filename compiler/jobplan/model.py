@@ -18,6 +18,7 @@ from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
 from compiler.jobplan.operators.filter import Filter
+from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
@@ -38,6 +39,7 @@ __all__ = [
     "Column",
     "Exchange",
     "Filter",
+    "Generate",
     "GroupMemory",
     "Item",
     "JobPlan",

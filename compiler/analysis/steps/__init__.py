@@ -17,6 +17,7 @@ from compiler.analysis.steps.filter import bind_filter
 from compiler.analysis.steps.join import bind_join
 from compiler.analysis.steps.select import bind_select
 from compiler.analysis.steps.union import bind_union
+from compiler.analysis.steps.unnest import bind_unnest
 from compiler.analysis.steps.window import bind_window
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.aggregate import AggregateStep
@@ -25,6 +26,7 @@ from compiler.syntax.steps.filter import FilterStep
 from compiler.syntax.steps.join import JoinStep
 from compiler.syntax.steps.select import SelectStep
 from compiler.syntax.steps.union import UnionStep
+from compiler.syntax.steps.unnest import UnnestStep
 from compiler.syntax.steps.window import WindowStep
 
 STEPS: Final[dict[type[Step], BindStep]] = {
@@ -35,6 +37,7 @@ STEPS: Final[dict[type[Step], BindStep]] = {
     AggregateStep: bind_aggregate,
     JoinStep: bind_join,
     UnionStep: bind_union,
+    UnnestStep: bind_unnest,
 }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.filter import Filter
+from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
@@ -15,4 +16,4 @@ from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
 
-Operator = Scan | Seed | Watermark | Filter | Project | Window | Aggregate | Union | SeedJoin
+Operator = Scan | Seed | Watermark | Filter | Project | Generate | Window | Aggregate | Union | SeedJoin

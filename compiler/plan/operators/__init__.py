@@ -3,6 +3,7 @@
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
 from compiler.plan.operators.filter import Filter
+from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.project import Project
 from compiler.plan.operators.scan import Scan
 from compiler.plan.operators.seed import SeedScan
@@ -18,6 +19,7 @@ OPERATORS = (
     Boundary,
     Filter,
     Project,
+    Generate,
     Window,
     Aggregate,
     SeedJoin,
@@ -29,6 +31,7 @@ __all__ = [
     "Aggregate",
     "Boundary",
     "Filter",
+    "Generate",
     "Project",
     "Scan",
     "SeedJoin",

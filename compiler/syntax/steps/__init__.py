@@ -15,6 +15,7 @@ from compiler.syntax.steps.join import read_join
 from compiler.syntax.steps.reader import ReadStep, StepReader
 from compiler.syntax.steps.select import read_select
 from compiler.syntax.steps.union import read_union
+from compiler.syntax.steps.unnest import read_unnest
 from compiler.syntax.steps.window import read_window
 from compiler.syntax.yaml_nodes import YamlReader
 
@@ -26,6 +27,7 @@ READERS: Final[dict[str, ReadStep]] = {
     "aggregate": read_aggregate,
     "join": read_join,
     "union": read_union,
+    "unnest": read_unnest,
 }
 
 

@@ -14,6 +14,7 @@ from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
     filter,
+    generate,
     project,
     scan,
     seed,
@@ -29,6 +30,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Watermark: watermark.lower,
     model.Filter: filter.lower,
     model.Project: project.lower,
+    model.Generate: generate.lower,
     model.Window: window.lower,
     model.Aggregate: aggregate.lower,
     model.Union: union.lower,

@@ -1,0 +1,15 @@
+CREATE MODEL m1 AS SELECT id FROM orders CROSS JOIN UNNEST(qty) AS t (x);
+CREATE MODEL m2 AS SELECT id FROM orders CROSS JOIN UNNEST(tags) AS t (x, y);
+CREATE MODEL m3 AS SELECT id FROM orders LEFT JOIN UNNEST(tags) AS t (x) ON x > 'a';
+CREATE MODEL m4 AS SELECT id FROM orders FULL JOIN UNNEST(tags) AS t (x) ON TRUE;
+CREATE MODEL m5 AS SELECT id FROM orders LATERAL VIEW exploded(tags) t AS x;
+CREATE MODEL m6 AS SELECT id FROM orders LATERAL VIEW upper(tags) t AS x;
+CREATE MODEL m7 AS SELECT id, explode(tags), posexplode(tags) FROM orders;
+CREATE MODEL m8 AS SELECT id, upper(explode(tags)) AS x FROM orders;
+CREATE MODEL m9 AS SELECT customer, explode(tags) AS x FROM orders GROUP BY customer;
+CREATE MODEL m10 AS SELECT x FROM UNNEST(array(1, 2)) AS t (x);
+CREATE MODEL m11 AS SELECT id FROM orders, LATERAL (SELECT 1 FROM customers) AS c;
+CREATE MODEL m12 AS SELECT id FROM orders LATERAL VIEW explode(tags) orders AS x;
+CREATE MODEL m13 AS SELECT id FROM orders CROSS JOIN UNNEST(tags, tags) AS t (x);
+CREATE MODEL m14 AS SELECT id FROM orders CROSS JOIN UNNEST(tagz) AS t (x);
+CREATE MODEL m15 AS SELECT t.y FROM orders CROSS JOIN UNNEST(tags) AS t (x);
