@@ -46,8 +46,9 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     ),
 }
 # What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
-_READ_WORDS = "with_ expressions from_ joins laterals where group having hint hints this expression alias db catalog version"
-_READ = frozenset(_READ_WORDS.split())
+_READ_OF_SELECT = "with_ expressions from_ joins laterals where group having hint hints"
+_READ_OF_TABLE = "this expression alias db catalog version"
+_READ = frozenset([*_READ_OF_SELECT.split(), *_READ_OF_TABLE.split()])
 # Those whose columns the rest of the SELECT would miss.
 _MAKES_COLUMNS = ("pivots", "match", "windows")
 
