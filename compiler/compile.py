@@ -63,9 +63,10 @@ def compile_project(
         for rule in RULES:
             reporter.extend(rule(logical))
     if reporter.has_errors:
-        return Compiled(logical, None, (), None, reporter.all())
+        return Compiled(logical, None, (), None, project.policy.judge(reporter.all()))
     optimized = optimize(logical, without)
     groups = group_sinks(optimized.sinks, manifest, reporter)
-    failed = any(d.is_error for d in reporter.all())
+    found = project.policy.judge(reporter.all(), complete=True)
+    failed = any(d.is_error for d in found)
     plan = None if failed else lower_project(project.config, groups)
-    return Compiled(logical, optimized, groups, plan, reporter.all())
+    return Compiled(logical, optimized, groups, plan, found)

@@ -45,6 +45,10 @@ UNDEFINED_VARIABLE = Code("HR107", "variable is not defined")
 JINJA = Code("HR108", "general Jinja is not understood")
 ENCODING = Code("HR109", "file is not UTF-8 text")
 EMPTY_FILE = Code("HR110", "file defines nothing", _WARNING)
+UNKNOWN_CODE = Code("HR120", "unknown code of a diagnostic")
+UNUSED_ALLOW = Code("HR121", "allow without effect", _WARNING)
+ALLOWED_ERROR = Code("HR122", "an error cannot be allowed")
+DIRECTIVE = Code("HR123", "comment for headrace is not understood")
 
 # HR2xx: names and types
 UNKNOWN_COLUMN = Code("HR201", "unknown column")

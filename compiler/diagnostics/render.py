@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from compiler.diagnostics.codes import Severity
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.secrets import without_secrets
 from compiler.diagnostics.source import SourceFile, Span
 
 _TAB = "    "
@@ -65,13 +66,14 @@ def to_dict(diagnostic: Diagnostic) -> dict[str, object]:
         "label": diagnostic.label,
         "cause": diagnostic.cause,
         "fix": diagnostic.fix,
-        "place": _place(diagnostic.span) if diagnostic.span is not None else None,
-        "related": [{"text": r.text, "place": _place(r.span)} for r in diagnostic.related],
+        "place": place(diagnostic.span) if diagnostic.span is not None else None,
+        "related": [{"text": r.text, "place": place(r.span)} for r in diagnostic.related],
         "docs": diagnostic.code.anchor,
     }
 
 
-def _place(span: Span) -> dict[str, object]:
+def place(span: Span) -> dict[str, object]:
+    """A range as plain values: lines and columns from 1, offsets from 0, the end exclusive."""
     line, column = span.file.position(span.start)
     end_line, end_column = span.file.position(span.end)
     return {
@@ -192,7 +194,7 @@ def _marks(span: Span, sign: str, text: str) -> list[_Mark]:
 
 def _shown(line: str, marks: Sequence[_Mark]) -> tuple[str, list[tuple[int, int]]]:
     """A line as it is printed, and for each mark the column and the width of its signs."""
-    cells = [_cell(char) for char in line]
+    cells = [_cell(char) for char in without_secrets(line)]
     cut_start, cut_end = 0, len(cells)
     if sum(width for _, width in cells) > _WIDTH:
         lead = min((m.start for m in marks), default=0)

@@ -16,6 +16,7 @@ from compiler.diagnostics.codes import (
     Code,
 )
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.project.config import check_zone
@@ -29,6 +30,7 @@ from compiler.syntax.declarations import (
     StepsBody,
     Text,
 )
+from compiler.syntax.directives import directives
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import InsertDecl, PropertiesDecl, Scope, TableDecl, unique_options
 
@@ -92,21 +94,19 @@ class _Assembler:
             tuple(self.sinks),
             seeds,
             frozenset(self.broken),
+            self._policy(config),
         )
+
+    def _policy(self, config: ProjectConfig) -> Policy:
+        """The project's own, and the comments of its files."""
+        allows = [allow for scope in self.scopes for allow in directives(scope.file, self.reporter)]
+        return replace(config.policy, allows=(*config.policy.allows, *allows))
 
     def _zone(self, zone: Text, scope: Scope, config: ProjectConfig, free: bool) -> ProjectConfig:
         if zone.value == config.timezone or not check_zone(zone, scope):
             return config
         if free:
-            return ProjectConfig(
-                config.name,
-                config.version,
-                zone.value,
-                config.target,
-                config.variables,
-                config.source_defaults,
-                config.span,
-            )
+            return replace(config, timezone=zone.value)
         scope.error(
             UNSUPPORTED_SYNTAX,
             f"time zone `{zone.value}` is not the project's",

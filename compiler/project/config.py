@@ -17,6 +17,7 @@ from compiler.diagnostics.codes import (
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
+from compiler.project.findings import read_policy
 from compiler.syntax.declarations import OptionDecl, ProjectConfig, TargetConfig, Text
 from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.parsed import Scope, unique_options
@@ -24,7 +25,16 @@ from compiler.syntax.variables import fill
 from compiler.syntax.yaml_nodes import Entry, YamlReader
 from compiler.syntax.yaml_scalars import scalar_fragment
 
-KEYS: Final = ("name", "version", "timezone", "vars", "defaults", "default_target", "targets")
+KEYS: Final = (
+    "name",
+    "version",
+    "timezone",
+    "vars",
+    "defaults",
+    "default_target",
+    "targets",
+    "diagnostics",
+)
 _RUN_KEYS: Final = ("master", "state", "trigger", "on_end", "parallelism", "storage", "spark")
 TARGET_KEYS: Final = (*_RUN_KEYS, "vars")
 DEFAULT_KEYS: Final = ("sources", *_RUN_KEYS)
@@ -143,6 +153,7 @@ class ConfigReader:
             variables=tuple(self.scope.variables.items()),
             source_defaults=unique_options(sources, self.scope.error),
             span=self.yaml.span(root),
+            policy=read_policy(self.yaml, entries.get("diagnostics")),
         )
 
     # --- the target -----------------------------------------------------------------------------------------

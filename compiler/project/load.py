@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics.codes import MISSING_PATH, NO_PROJECT
@@ -100,15 +101,7 @@ def load_script(
         return None
     scope = Scope(file, known, reporter)
     read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
-    named = ProjectConfig(
-        path.stem,
-        config.version,
-        config.timezone,
-        config.target,
-        config.variables,
-        config.source_defaults,
-        config.span,
-    )
+    named = replace(config, name=path.stem)
     return assemble(root, named, [scope], [], reporter, zone_is_free=project_file is None)
 
 

@@ -6,8 +6,9 @@ a query, YAML a list of steps; the binder turns both into the same logical plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import Span
 from compiler.syntax.fragment import Fragment
 
@@ -192,6 +193,7 @@ class ProjectConfig:
     variables: tuple[tuple[str, str], ...]
     source_defaults: tuple[OptionDecl, ...]
     span: Span | None
+    policy: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,8 @@ class Project:
     """All that was read from disk. `root` is the absolute path of the project's folder.
 
     `broken` holds, in lower case, the names of what was declared and could not be read. That has been
-    reported; whoever reads such a name is not wrong as well.
+    reported; whoever reads such a name is not wrong as well. `policy` says which warnings are silenced or
+    raised.
     """
 
     root: str
@@ -209,3 +212,4 @@ class Project:
     sinks: tuple[SinkDecl, ...]
     seeds: tuple[SeedDecl, ...]
     broken: frozenset[str] = frozenset()
+    policy: Policy = field(default_factory=Policy)

@@ -8,9 +8,11 @@ import click
 
 from compiler.diagnostics.codes import NO_PROJECT, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.policy import raises_of
 from compiler.diagnostics.source import SourceFile, whole_file
 from compiler.project.files import PROJECT_FILE
 from compiler.project.load import find_root
+from compiler.syntax.declarations import Project
 from runtime.cli.crash import use_folder
 from runtime.cli.options import Common
 from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path, is_script
@@ -96,11 +98,24 @@ def load(common: Common, script: Path | None = None) -> Pipeline:
         folder = find_root(folder.parent) or folder.parent
     if folder.is_dir():
         use_folder(folder / "target" / "logs")
-    pipeline = compile_path(path, target=common.target, variables=variables, reporter=reporter)
+    pipeline = compile_path(
+        path,
+        target=common.target,
+        variables=variables,
+        reporter=reporter,
+        raises=raises_of(common.warn_as_error or ""),
+    )
+    tell_project(common, pipeline.project)
     common.output.diagnostics(pipeline.diagnostics)
     if pipeline.has_errors or pipeline.plan is None:
         raise Refused
     return pipeline
+
+
+def tell_project(common: Common, project: Project | None) -> None:
+    """Tells the output what the findings are about."""
+    if project is not None:
+        common.output.of_project(project.root, dict(project.config.variables))
 
 
 def selected(common: Common, pipeline: Pipeline) -> Chosen:

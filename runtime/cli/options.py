@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 
-from runtime.cli.output import Output
+from runtime.cli.output import FINDINGS, Output
 
 Function = Callable[..., Any]
+
+ALL_WARNINGS = "all"
 
 _PROJECT: tuple[Function, ...] = (
     click.option(
@@ -37,6 +39,21 @@ _SELECT = click.option(
     help="Names or globs, separated by commas or spaces; `+name` with all it reads, `name+` with all "
     "that reads it. May be repeated.",
 )
+_FINDINGS: Function = click.option(
+    "--output",
+    type=click.Choice(FINDINGS),
+    default="text",
+    show_default=True,
+    help="The form of errors and warnings: json, sarif and gitlab are one document on stdout, github is a "
+    "line a finding.",
+)
+_WARN_AS_ERROR: Function = click.option(
+    "--warn-as-error",
+    is_flag=False,
+    flag_value=ALL_WARNINGS,
+    metavar="[=CODES]",
+    help="Take warnings for errors: all of them, or those of some codes, as in --warn-as-error=HR219,HR310.",
+)
 _OUTPUT: tuple[Function, ...] = (
     click.option("--no-color", is_flag=True, help="No colours; NO_COLOR in the environment does the same."),
     click.option(
@@ -58,14 +75,19 @@ class Common:
     target: str | None = None
     variables: str | None = None
     select: tuple[str, ...] = ()
+    warn_as_error: str | None = None
 
 
-def common_options(*, project: bool = True, select: bool = False) -> Callable[[Function], Function]:
+def common_options(
+    *, project: bool = True, select: bool = False, findings: bool = False
+) -> Callable[[Function], Function]:
     """Gives a command the common options; it takes them as one `Common`, its first argument.
 
     Args:
         project: whether the command reads a project.
         select: whether a part of it may be chosen.
+        findings: whether it has `--output` for the form of its findings. A command whose own result has forms
+            calls `Output.findings` itself.
     """
 
     def decorate(function: Function) -> Function:
@@ -77,15 +99,32 @@ def common_options(*, project: bool = True, select: bool = False) -> Callable[[F
             target: str | None = None,
             variables: str | None = None,
             select: tuple[str, ...] = (),
+            warn_as_error: str | None = None,
+            output: str = "text",
             **rest: Any,
         ) -> Any:
-            output = Output(as_json=log_format == "json", color=not no_color)
-            return function(Common(output, project_dir, target, variables, select), *args, **rest)
+            told = Output(as_json=log_format == "json", color=not no_color, findings=output)
+            try:
+                return function(
+                    Common(told, project_dir, target, variables, select, warn_as_error), *args, **rest
+                )
+            except Exception as error:
+                if not isinstance(error, click.exceptions.Exit):
+                    # What failed otherwise is told as text; half a document would look like a whole one.
+                    told.findings = "text"
+                raise
+            finally:
+                told.finish()
 
         # click keeps the options that were declared below this decorator on the function.
         update_wrapper(call, function)
         wrapped: Function = call
-        options = (*(_PROJECT if project else ()), *((_SELECT,) if select else ()), *_OUTPUT)
+        options = (
+            *(_PROJECT if project else ()),
+            *((_SELECT, _WARN_AS_ERROR) if select else ()),
+            *((_FINDINGS,) if findings else ()),
+            *_OUTPUT,
+        )
         for option in reversed(options):
             wrapped = option(wrapped)
         return wrapped

@@ -14,6 +14,7 @@ from pathlib import Path
 from compiler.compile import Compiled, compile_project
 from compiler.diagnostics.codes import NOT_WRITABLE, NOTHING_SELECTED, STATE_OF_OTHER_PROJECT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.policy import Raise
 from compiler.jobplan.model import JobPlan, Manifest
 from compiler.project.load import load_project, load_script
 from compiler.syntax.declarations import Project
@@ -84,15 +85,28 @@ def compile_path(
     variables: Mapping[str, object] | None = None,
     reporter: Reporter | None = None,
     without: Collection[str] = (),
+    raises: tuple[Raise, ...] = (),
 ) -> Pipeline:
-    """Loads and compiles a project's folder, or a script, with what its state root remembers."""
+    """Loads and compiles a project's folder, or a script, with what its state root remembers.
+
+    Args:
+        path: the folder that holds headrace.yml, or a .sql file.
+        target: a target of headrace.yml, its default if left out.
+        variables: those of `--vars`.
+        reporter: holds what was found before.
+        without: names of optimizer rules to leave out.
+        raises: warnings that are errors, besides those of headrace.yml.
+    """
     reporter = reporter or Reporter()
     with _no_garbage_collection():
         project = read(path, target=target, variables=variables, reporter=reporter)
         compiled = None
         if project is not None:
+            policy = replace(project.policy, raises=(*project.policy.raises, *raises))
+            project = replace(project, policy=policy)
             compiled = compile_project(project, reporter, memory(project, reporter), without)
-    return Pipeline(project, compiled, reporter.all(), is_script(path))
+    found = compiled.diagnostics if compiled is not None else reporter.all()
+    return Pipeline(project, compiled, found, is_script(path))
 
 
 def is_script(path: Path) -> bool:

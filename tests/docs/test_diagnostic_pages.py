@@ -7,6 +7,7 @@ text under `## Wrong` is the diagnostic: `pytest --update` writes it anew.
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from compiler.project.load import load_project
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs/diagnostics"
 INDEX = ROOT / "docs/README.md"
+CATALOGUE = ROOT / "compiler/diagnostics/catalogue.json"
 AREAS = {
     1: "the text of a file",
     2: "names and types",
@@ -126,6 +128,11 @@ def test_index(golden: Callable[[Path, str], None]) -> None:
         ]
         parts.append(f"### HR{number}xx: {title}\n\n" + "\n".join(lines))
     golden(INDEX, "\n\n".join(parts) + "\n")
+
+
+def test_catalogue(golden: Callable[[Path, str], None]) -> None:
+    texts = {path.stem: re.sub(r"(?<!\n)\n(?!\n|[-*] )", " ", read_page(path).text.strip()) for path in PATHS}
+    golden(CATALOGUE, json.dumps(texts, indent=1, ensure_ascii=False) + "\n")
 
 
 @pytest.mark.parametrize("path", PATHS, ids=_id)

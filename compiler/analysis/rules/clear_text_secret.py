@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.diagnostics.secrets import is_secret
 from compiler.diagnostics.source import Span
 from compiler.plan.logical import LogicalPlan
-
-_SECRET = re.compile(r"password|passwd|secret|token|api[._-]?key|credential", re.IGNORECASE)
 
 
 def clear_text(option: str, value: object, owner: str, span: Span) -> Diagnostic | None:
     """HR608 if an option's name says that its value is a secret, and it stands in the file."""
-    if _SECRET.search(option) is None or "${env:" in str(value):
+    if not is_secret(option) or "${env:" in str(value):
         return None
     return Diagnostic(
         codes.CLEAR_TEXT_SECRET,

@@ -11,7 +11,7 @@ from runtime.cli.options import Common, common_options, script_argument
 
 @click.command("compile", short_help="Check the project and write its job plan to target/.")
 @script_argument
-@common_options(select=True)
+@common_options(select=True, findings=True)
 def command(common: Common, script: Path | None) -> None:
     """Check the project, or one script, and write its job plan.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from runtime.cli.options import Common, common_options, script_argument
+from runtime.cli.output import FINDINGS
 
 
 @click.command("explain", short_help="Show how the project becomes chains, queries and state.")
@@ -15,10 +16,11 @@ from runtime.cli.options import Common, common_options, script_argument
     "--format",
     "--output",
     "format_",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(FINDINGS),
     default="text",
     show_default=True,
-    help="Text for people, or the job plan as JSON.",
+    help="Text for people, or the job plan as JSON; or, in place of it, errors and warnings in a form for "
+    "machines.",
 )
 @common_options(select=True)
 def command(common: Common, script: Path | None, format_: str) -> None:
@@ -31,6 +33,7 @@ def command(common: Common, script: Path | None, format_: str) -> None:
 
     from runtime.cli import loading
 
+    common.output.findings_as(format_)
     pipeline = loading.load(common, script)
     plan = pipeline.plan
     assert plan is not None
@@ -41,6 +44,8 @@ def command(common: Common, script: Path | None, format_: str) -> None:
         from compiler.jobplan.codec import to_json
 
         click.echo(to_json(plan), nl=False)
+        return
+    if format_ != "text":
         return
     from compiler.explain.tree import explain_text
 

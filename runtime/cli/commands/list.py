@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from runtime.cli.options import Common, common_options, script_argument
+from runtime.cli.output import FINDINGS
 
 if TYPE_CHECKING:
     from compiler.project.selection import Graph
@@ -35,10 +36,11 @@ class Entry:
     "--output",
     "--format",
     "format_",
-    type=click.Choice(["text", "json"]),
+    type=click.Choice(FINDINGS),
     default="text",
     show_default=True,
-    help="A table for people, or one JSON array.",
+    help="A table for people, or one JSON array; or, in place of the list, its errors and warnings in a form "
+    "for machines.",
 )
 @common_options(select=True)
 def command(common: Common, script: Path | None, format_: str) -> int:
@@ -49,9 +51,12 @@ def command(common: Common, script: Path | None, format_: str) -> int:
     """
     from compiler.analysis.bind import bind_project
     from compiler.diagnostics.diagnostic import Reporter
+    from compiler.diagnostics.policy import raises_of
     from compiler.project.selection import graph_of, select
     from runtime.cli import loading
     from runtime.cli.pipeline import read
+
+    common.output.findings_as(format_)
 
     reporter = Reporter()
     variables = loading.given_variables(common, reporter)
@@ -59,6 +64,7 @@ def command(common: Common, script: Path | None, format_: str) -> int:
     project = read(path, target=common.target, variables=variables, reporter=reporter)
     if project is None:
         raise loading.refuse(common, *reporter.all())
+    loading.tell_project(common, project)
     graph = graph_of(bind_project(project, reporter))
     entries = _entries(project, graph)
     if common.select:
@@ -71,10 +77,12 @@ def command(common: Common, script: Path | None, format_: str) -> int:
     elif common.output.as_json:
         for entry in entries:
             common.output.event("declared", **asdict(entry))
-    else:
+    elif format_ == "text":
         _print(entries)
-    common.output.diagnostics(reporter.all())
-    return loading.WRONG if reporter.has_errors else 0
+    policy = replace(project.policy, raises=(*project.policy.raises, *raises_of(common.warn_as_error or "")))
+    found = policy.judge(reporter.all())
+    common.output.diagnostics(found)
+    return loading.WRONG if any(d.is_error for d in found) else 0
 
 
 def _entries(project: Project, graph: Graph) -> list[Entry]:

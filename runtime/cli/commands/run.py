@@ -47,7 +47,7 @@ _ABANDONED = 130
     help="fast-start lets the JVM compile to simpler code: the first rows come some seconds sooner, and long "
     "runs are slower.",
 )
-@common_options(select=True)
+@common_options(select=True, findings=True)
 def command(
     common: Common,
     script: Path | None,
@@ -159,7 +159,8 @@ def _run(
     finally:
         _close(progress)
         logs.flush()
-    output.diagnostics([*report.warnings, *report.failures])
+    assert pipeline.project is not None
+    output.diagnostics([*pipeline.project.policy.allowed(report.warnings), *report.failures])
     bounded = all(query.trigger_ms is None for query in plan.queries)
     summary.tell(output, report, seconds=time.monotonic() - began, bounded=bounded)
     return _exit_code(report, abandoned=control.abandon.is_set())
@@ -195,7 +196,7 @@ def _progress(common: Common) -> Progress:
     output = common.output
     if output.as_json:
         return JsonProgress(output)
-    if not sys.stdout.isatty():
+    if output.is_document or not sys.stdout.isatty():
         return LineProgress(output)
     from runtime.cli.live import LiveProgress
 

@@ -1,0 +1,3 @@
+SELECT 'é𝄞' AS sign, prise
+FROM orders
+WHERE price > ${least};

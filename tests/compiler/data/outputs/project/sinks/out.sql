@@ -1,0 +1,1 @@
+CREATE SINK out WITH (connector = 'console') AS SELECT * FROM big;
