@@ -110,7 +110,8 @@ class Policy:
         return found
 
     def _unknown(self) -> Iterator[Diagnostic]:
-        for wish in (*self.allows, *self.raises):
+        wishes: list[Allow | Raise] = [*self.allows, *self.raises]
+        for wish in wishes:
             if wish.code.upper() not in CODES and wish.code.lower() != ALL:
                 yield Diagnostic(
                     UNKNOWN_CODE,

@@ -70,7 +70,7 @@ def _result(
     place = _location(report, diagnostic.span)
     if place is not None:
         found["locations"] = [place]
-    related = []
+    related: list[dict[str, Any]] = []
     for label in diagnostic.related:
         place = _location(report, label.span)
         if place is not None:
