@@ -15,7 +15,8 @@ from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
 from compiler.analysis.sources import bind_source
 from compiler.analysis.steps import steps_binder
-from compiler.diagnostics.diagnostic import DiagnosticError, Reporter
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.plan.logical import BoundRelation, BoundSink, LogicalPlan
 from compiler.plan.node import Node
@@ -74,6 +75,15 @@ class _ProjectBinder:
         self._catalog = Catalog(frozenset(known), sinks=sinks)
 
     def bind(self) -> LogicalPlan:
+        for function in self._project.functions:
+            self._reporter.add(
+                Diagnostic(
+                    codes.UNSUPPORTED_SYNTAX,
+                    "CREATE FUNCTION is not run yet",
+                    function.span,
+                    fix="use Spark SQL's own functions",
+                )
+            )
         for seed in self._project.seeds:
             self._bind_seed(seed)
         for source in self._project.sources:

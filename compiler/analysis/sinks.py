@@ -8,6 +8,7 @@ from typing import cast
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.contracts import by_position, insert_columns
+from compiler.analysis.metadata import refuse_written
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
@@ -31,6 +32,7 @@ def bind_sink(
     node: Node | None = None
     try:
         resolved = resolve(sink.name, "sink", sink.options, (), found)
+        found.extend(refuse_written(sink.columns, sink.name.value, resolved.connector))
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     try:

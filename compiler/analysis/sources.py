@@ -10,6 +10,7 @@ from sqlglot import exp
 from compiler.analysis.builder import Builder, cast_to, identity
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.expressions import ExpressionBinder
+from compiler.analysis.metadata import metadata_keys
 from compiler.analysis.scope import Scope
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
@@ -43,7 +44,9 @@ def bind_source(
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     physical = _physical_columns(source, found)
+    metadata: tuple[tuple[str, str], ...] = ()
     if resolved is not None:
+        metadata = metadata_keys(source.columns, resolved.connector, found)
         _check_fields(source, resolved, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
@@ -53,6 +56,7 @@ def bind_source(
         connector=resolved.connector.name,
         options=tuple(resolved.options.items()),
         columns=Schema(tuple(physical)),
+        metadata=metadata,
     )
     node = _computed_columns(source, node, builder, reporter)
     if source.watermarks:
@@ -72,13 +76,7 @@ def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field
             )
             continue
         seen[name.lower()] = column
-        if column.metadata is not None:
-            reporter.add(
-                Diagnostic(
-                    codes.UNSUPPORTED_SYNTAX, "METADATA columns are not supported yet", column.name.span
-                )
-            )
-        elif column.expression is None and column.type is not None:
+        if column.expression is None and column.type is not None:
             try:
                 fields.append(Field(name, parse_type(column.type), not column.not_null))
             except DiagnosticError as error:

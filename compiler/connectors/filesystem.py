@@ -1,6 +1,7 @@
 """Files in a folder: csv, json, parquet and orc."""
 
-from compiler.connectors.spec import Connector, Option
+from compiler.connectors.spec import Connector, Metadata, Option
+from compiler.plan import types as t
 
 FORMATS = ("csv", "json", "parquet", "orc")
 
@@ -24,4 +25,10 @@ CONNECTOR = Connector(
     exactly_once=True,
     location="path",
     flink=("file", "files"),
+    metadata=(
+        Metadata("file.path", t.STRING),
+        Metadata("file.name", t.STRING),
+        Metadata("file.size", t.BIGINT),
+        Metadata("file.modification-time", t.Timestamp(3)),
+    ),
 )

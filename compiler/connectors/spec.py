@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from compiler.plan.types import DataType
+
 Kind = Literal["string", "integer", "number", "boolean", "duration", "choice"]
 
 
@@ -30,6 +32,21 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a connector knows of a row besides its columns: `ts TIMESTAMP(3) METADATA FROM 'timestamp'`.
+
+    Args:
+        key: as users write it after FROM.
+        type: what the connector gives; a column of another type gets the cast value.
+        nullable: whether a row may have none.
+    """
+
+    key: str
+    type: DataType
+    nullable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Connector:
     """A connector.
 
@@ -41,6 +58,7 @@ class Connector:
         location: the option that says where rows go: two sinks must not share it.
         upsert: whether its sink takes changes by key.
         flink: other names.
+        metadata: what a source of it can give of each row beside its columns.
     """
 
     name: str
@@ -51,3 +69,4 @@ class Connector:
     location: str | None = None
     upsert: bool = False
     flink: tuple[str, ...] = ()
+    metadata: tuple[Metadata, ...] = ()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics.codes import (
     DUPLICATE_NAME,
-    SQL_SYNTAX,
     UNKNOWN_RELATION,
     UNSUPPORTED_SYNTAX,
-    WRITE_TO_SOURCE,
     Code,
 )
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
@@ -20,19 +17,19 @@ from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.project.config import check_zone
+from compiler.project.tables import Tables
 from compiler.syntax.declarations import (
+    FunctionDecl,
     ModelDecl,
     Project,
     ProjectConfig,
     SeedDecl,
     SinkDecl,
     SourceDecl,
-    StepsBody,
     Text,
 )
 from compiler.syntax.directives import directives
-from compiler.syntax.fragment import Fragment
-from compiler.syntax.parsed import InsertDecl, PropertiesDecl, Scope, TableDecl, unique_options
+from compiler.syntax.parsed import PropertiesDecl, Scope, unique_options
 
 
 def assemble(
@@ -73,7 +70,9 @@ class _Assembler:
         csv_files: Sequence[tuple[SourceFile, bytes]],
         zone_is_free: bool,
     ) -> Project:
-        self._tables()
+        Tables(
+            self.scopes, self.sources, self.models, self.sinks, self.broken, self._error, self._twice
+        ).assign()
         self._properties()
         seeds: tuple[SeedDecl, ...] = ()
         types = [t for scope in self.scopes for t in scope.seed_types]
@@ -95,6 +94,7 @@ class _Assembler:
             seeds,
             frozenset(self.broken),
             self._policy(config),
+            self._functions(),
         )
 
     def _policy(self, config: ProjectConfig) -> Policy:
@@ -115,103 +115,6 @@ class _Assembler:
             fix=f"write `timezone: {zone.value}` in headrace.yml",
         )
         return config
-
-    # --- Flink's tables ---------------------------------------------------------------------------------
-
-    def _tables(self) -> None:
-        tables: dict[str, TableDecl] = {}
-        for scope in self.scopes:
-            for table in scope.tables:
-                tables.setdefault(table.name.value.lower(), table)
-        inserts: dict[str, InsertDecl] = {}
-        for scope in self.scopes:
-            for insert in scope.inserts:
-                self._insert(insert, tables, inserts)
-        for key, table in tables.items():
-            written = inserts.get(key)
-            if written is not None:
-                self._refuse_reads(table, written)
-                self.sinks.append(_sink_of(table, written))
-            elif table.kind == "sink":
-                self._error(
-                    SQL_SYNTAX,
-                    f"sink `{table.name.value}` has no query",
-                    table.name,
-                    fix=f"end it with AS and a query, or write `INSERT INTO {table.name.value} SELECT …`",
-                )
-            else:
-                self.sources.append(_source_of(table))
-        # A table that stands twice is kept once above; the names' check must still see the other.
-        for scope in self.scopes:
-            for table in scope.tables:
-                if tables[table.name.value.lower()] is not table:
-                    self._twice(table.name, tables[table.name.value.lower()].name)
-
-    def _insert(
-        self, insert: InsertDecl, tables: dict[str, TableDecl], inserts: dict[str, InsertDecl]
-    ) -> None:
-        key = insert.target.value.lower()
-        if key in tables:
-            if key in inserts:
-                self._error(
-                    UNSUPPORTED_SYNTAX,
-                    f"a second INSERT INTO `{insert.target.value}`",
-                    insert.target,
-                    cause="two queries would write one path, and neither could keep its promises",
-                    fix="write one INSERT with UNION ALL of the two queries",
-                    related=(Label(inserts[key].target.span, "the first is here"),),
-                )
-            else:
-                inserts[key] = insert
-            return
-        kinds: tuple[tuple[str, Sequence[SourceDecl | ModelDecl | SinkDecl]], ...]
-        kinds = (("source", self.sources), ("model", self.models), ("sink", self.sinks))
-        for kind, named in kinds:
-            for other in named:
-                if other.name.value.lower() != key:
-                    continue
-                cause = {
-                    "source": "a source is only read",
-                    "model": "a model is its own query",
-                    "sink": "the sink has its own query",
-                }[kind]
-                self._error(
-                    WRITE_TO_SOURCE if kind == "source" else UNSUPPORTED_SYNTAX,
-                    f"INSERT INTO the {kind} `{insert.target.value}`",
-                    insert.target,
-                    cause=cause,
-                    fix="write to a table or sink that has no query yet",
-                    related=(Label(other.name.span, f"the {kind} is here"),),
-                )
-                return
-        if key in self.broken:
-            return
-        names = [t.name.value for t in tables.values()]
-        self._error(
-            UNKNOWN_RELATION,
-            f"unknown table `{insert.target.value}`",
-            insert.target,
-            fix=did_you_mean(insert.target.value, names)
-            or f"declare it: CREATE TABLE {insert.target.value} (…) WITH ('connector' = …)",
-        )
-
-    def _refuse_reads(self, table: TableDecl, insert: InsertDecl) -> None:
-        """Reports a table that a query reads although another writes it."""
-        bodies: list[Fragment | StepsBody] = [m.body for m in self.models]
-        bodies += [s.body for s in self.sinks]
-        bodies += [i.body for scope in self.scopes for i in scope.inserts]
-        for body in bodies:
-            place = _read_at(body, table.name.value)
-            if place is not None:
-                self._error(
-                    WRITE_TO_SOURCE,
-                    f"table `{table.name.value}` is both read and written",
-                    place,
-                    cause="a table is the input or the output of a pipeline",
-                    fix="read the query behind it: make it a view, and insert from that view",
-                    related=(Label(insert.target.span, "written here"),),
-                )
-                return
 
     # --- properties, names, groups ----------------------------------------------------------------------
 
@@ -245,6 +148,15 @@ class _Assembler:
                 description=model.description if model.description is not None else properties.description,
                 tags=(*model.tags, *properties.tags),
             )
+
+    def _functions(self) -> tuple[FunctionDecl, ...]:
+        """The functions, each name once: their names are apart from those of relations."""
+        first: dict[str, FunctionDecl] = {}
+        for function in (f for scope in self.scopes for f in scope.functions):
+            other = first.setdefault(function.name.value.lower(), function)
+            if other is not function:
+                self._twice(function.name, other.name)
+        return tuple(first.values())
 
     def _names(self, named: Iterable[SourceDecl | ModelDecl | SinkDecl | SeedDecl]) -> None:
         first: dict[str, Text] = {}
@@ -325,55 +237,3 @@ class _Assembler:
         related: tuple[Label, ...] = (),
     ) -> None:
         self.reporter.add(Diagnostic(code, message, span, cause, fix, None, related))
-
-
-def _sink_of(table: TableDecl, insert: InsertDecl) -> SinkDecl:
-    # Settings before the table and before the INSERT: those of the INSERT are of the query.
-    options = unique_options([*insert.settings, *table.options], lambda *_, **__: None)
-    return SinkDecl(
-        table.name,
-        insert.body,
-        table.columns,
-        table.primary_key,
-        table.partitioned_by,
-        options,
-        insert.span,
-        table.description,
-        insert.columns,
-    )
-
-
-def _source_of(table: TableDecl) -> SourceDecl:
-    return SourceDecl(
-        table.name,
-        table.columns,
-        table.watermarks,
-        table.primary_key,
-        unique_options([*table.source_settings, *table.options], lambda *_, **__: None),
-        table.span,
-        table.partitioned_by,
-        table.description,
-    )
-
-
-_QUIET = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|'(?:[^'\\]++|\\[\s\S]|'')*+'")
-
-
-def _read_at(body: Fragment | StepsBody, name: str) -> Text | None:
-    """Where a body names a relation.
-
-    A first look at the text, before queries are parsed: the binder refuses reads of a sink in any other form.
-    """
-    if isinstance(body, StepsBody):
-        names = [body.source]
-        for step in body.steps:
-            names.extend(step.relations)
-        return next((n for n in names if n.value.lower() == name.lower()), None)
-    if name.lower() not in body.text.lower():
-        return None
-    text = _QUIET.sub(lambda m: " " * len(m.group()), body.text)
-    word = rf"`?{re.escape(name)}`?"
-    if re.search(rf"(?<![\w`.]){word}\s+AS\s*\(", text, re.IGNORECASE):
-        return None  # a common table expression of that name
-    match = re.search(rf"\b(?:FROM|JOIN|TABLE)\s+({word})(?![\w`.(])", text, re.IGNORECASE)
-    return Text(name, body.span(match.start(1), match.end(1))) if match else None

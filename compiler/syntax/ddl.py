@@ -19,7 +19,8 @@ from compiler.syntax.declarations import (
     WatermarkDecl,
 )
 from compiler.syntax.fragment import Fragment
-from compiler.syntax.parsed import Scope, TableDecl, unique_options
+from compiler.syntax.like import read_like
+from compiler.syntax.parsed import InsertDecl, LikeDecl, Scope, TableDecl, unique_options
 from compiler.syntax.settings import Settings
 from compiler.syntax.trees import Reader, subtrees, tokens
 
@@ -67,6 +68,7 @@ class _Parts:
     partitioned_by: tuple[Text, ...] = ()
     comment: Text | None = None
     body: Fragment | None = None
+    like: LikeDecl | None = None
     seen: dict[str, Span] = field(default_factory=dict)
 
 
@@ -118,10 +120,14 @@ def _take(child: Any, parts: _Parts, reader: Reader, scope: Scope) -> None:
         parts.body = reader.fragment(child.children[1]).strip()
         refuse_secrets(parts.body, scope)
     elif kind == "like":
-        scope.error(UNSUPPORTED_SYNTAX, "LIKE is not run yet", span, fix="write the columns and options out")
+        parts.like = read_like(child, reader, scope)
     elif kind == "distributed":
         scope.error(
-            UNSUPPORTED_SYNTAX, "DISTRIBUTED is not run yet", span, fix="use PARTITIONED BY, or leave it out"
+            UNSUPPORTED_SYNTAX,
+            "DISTRIBUTED has no meaning here",
+            span,
+            cause="no connector has buckets",
+            fix="use PARTITIONED BY, or leave it out",
         )
 
 
@@ -164,12 +170,6 @@ def _typed(node: Any, name: Text, parts: _Parts, reader: Reader, scope: Scope) -
             keys = tokens(constraint, "STRING")
             metadata = reader.text(keys[0]) if keys else name
             virtual = bool(tokens(constraint, "VIRTUAL"))
-            scope.error(
-                UNSUPPORTED_SYNTAX,
-                f"metadata column `{name.value}` is not read yet",
-                reader.span(node),
-                fix="leave the column out",
-            )
     type_ = reader.fragment(subtrees(node, "type")[0])
     return ColumnDecl(name, type_, not_null, None, metadata, virtual, comment)
 
@@ -214,6 +214,14 @@ def _model(kind: str, name: Text, parts: _Parts, span: Span, scope: Scope, setti
             watermark.span,
             fix="write it on the source; windows of windows go on `window_time`",
         )
+    if parts.like is not None:
+        scope.error(
+            SQL_SYNTAX,
+            f"a {kind.lower()} has no LIKE",
+            parts.like.span,
+            cause="its columns are those of its query",
+            fix="write LIKE on a source, a sink or a table",
+        )
     if parts.body is None:
         _no_query(kind, name, span, scope)
         return
@@ -244,6 +252,9 @@ def _source(name: Text, parts: _Parts, span: Span, scope: Scope, settings: Setti
             cause="a source reads a connector",
             fix="write CREATE MODEL for a query",
         )
+    if parts.like is not None:
+        scope.tables.append(_table("source", name, parts, span, scope, settings))
+        return
     options = unique_options([*settings.of_source(), *parts.options], scope.error)
     scope.sources.append(
         SourceDecl(
@@ -263,9 +274,14 @@ def _table_or_sink(
     kind: str, name: Text, parts: _Parts, span: Span, scope: Scope, settings: Settings
 ) -> None:
     _refuse_bare(parts, scope)
-    own = unique_options(parts.options, scope.error)
     if parts.body is not None:
-        options = unique_options([*settings.of_body(), *own], scope.error)
+        _refuse_read_only(parts, scope)
+    if parts.body is not None and parts.like is not None:
+        # What it takes over is known once all files are read; until then it is a table with its INSERT.
+        scope.tables.append(_table("sink", name, parts, span, scope, settings))
+        scope.inserts.append(InsertDecl(name, (), parts.body, tuple(settings.of_body()), span))
+    elif parts.body is not None:
+        options = unique_options([*settings.of_body(), *parts.options], scope.error)
         scope.sinks.append(
             SinkDecl(
                 name,
@@ -278,18 +294,42 @@ def _table_or_sink(
                 _comment(parts),
             )
         )
-        return
-    scope.tables.append(
-        TableDecl(
-            name,
-            kind.lower(),
-            tuple(parts.columns),
-            tuple(parts.watermarks),
-            parts.primary_key,
-            own,
-            tuple(settings.of_source()),
-            span,
-            parts.partitioned_by,
-            _comment(parts),
-        )
+    else:
+        scope.tables.append(_table(kind.lower(), name, parts, span, scope, settings))
+
+
+def _table(kind: str, name: Text, parts: _Parts, span: Span, scope: Scope, settings: Settings) -> TableDecl:
+    return TableDecl(
+        name,
+        kind,
+        tuple(parts.columns),
+        tuple(parts.watermarks),
+        parts.primary_key,
+        unique_options(parts.options, scope.error),
+        tuple(settings.of_source()),
+        span,
+        parts.partitioned_by,
+        _comment(parts),
+        parts.like,
     )
+
+
+def _refuse_read_only(parts: _Parts, scope: Scope) -> None:
+    """Reports what works when a table is read, and can have no effect where its own query writes it."""
+    for column in parts.columns:
+        if column.expression is not None:
+            scope.error(
+                SQL_SYNTAX,
+                f"column `{column.name.value}` of a sink is computed",
+                column.name.span,
+                cause="a computed column is worked out when a table is read",
+                fix="write the expression in the query",
+            )
+    for watermark in parts.watermarks:
+        scope.error(
+            SQL_SYNTAX,
+            "a sink has no watermark",
+            watermark.span,
+            cause="event time begins at the source",
+            fix="write it on the source",
+        )

@@ -146,6 +146,33 @@ class SinkDecl:
     insert_columns: tuple[Text, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionDecl:
+    """CREATE FUNCTION name [(parameter TYPE, …)] [RETURNS TYPE] AS 'target' [LANGUAGE …] [WITH (…)].
+
+    Args:
+        name: what queries call it.
+        target: where its code is, in the words of its language: `module.function`, or a class.
+        language: the word after LANGUAGE, or None where it was left out.
+        parameters: None where none were declared; `()` for an empty list.
+        returns: the type after RETURNS, or None. `TABLE(a INT, …)` stands for rows.
+        jars: the files of USING JAR.
+        options: the entries of WITH ( ).
+        temporary: whether TEMPORARY was written.
+        span: the statement.
+    """
+
+    name: Text
+    target: Text
+    language: Text | None
+    parameters: tuple[ColumnDecl, ...] | None
+    returns: Fragment | None
+    jars: tuple[Text, ...]
+    options: tuple[OptionDecl, ...]
+    temporary: bool
+    span: Span
+
+
 Declaration = SourceDecl | ModelDecl | SinkDecl
 
 
@@ -213,3 +240,4 @@ class Project:
     seeds: tuple[SeedDecl, ...]
     broken: frozenset[str] = frozenset()
     policy: Policy = field(default_factory=Policy)
+    functions: tuple[FunctionDecl, ...] = ()

@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.syntax.declarations import (
     ColumnDecl,
+    FunctionDecl,
     ModelDecl,
     OptionDecl,
     SinkDecl,
@@ -25,8 +26,26 @@ from compiler.syntax.fragment import Fragment
 
 
 @dataclass(frozen=True, slots=True)
+class LikeDecl:
+    """LIKE base (options).
+
+    Args:
+        base: the table whose definition is taken over.
+        strategies: feature to INCLUDING, EXCLUDING or OVERWRITING, for all features.
+        span: the clause.
+    """
+
+    base: Text
+    strategies: Mapping[str, str]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class TableDecl:
-    """CREATE TABLE, or a CREATE SINK whose query comes in an INSERT."""
+    """CREATE TABLE, a CREATE SINK whose query comes in an INSERT, or any table with LIKE.
+
+    `kind` is `table` (a source or a sink by its use), `source` or `sink`.
+    """
 
     name: Text
     kind: str
@@ -38,6 +57,7 @@ class TableDecl:
     span: Span
     partitioned_by: tuple[Text, ...] = ()
     description: str | None = None
+    like: LikeDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +114,7 @@ class Scope:
     sinks: list[SinkDecl] = field(default_factory=list)
     tables: list[TableDecl] = field(default_factory=list)
     inserts: list[InsertDecl] = field(default_factory=list)
+    functions: list[FunctionDecl] = field(default_factory=list)
     properties: list[PropertiesDecl] = field(default_factory=list)
     seed_types: list[SeedTypesDecl] = field(default_factory=list)
     references: list[GroupReference] = field(default_factory=list)

@@ -23,6 +23,7 @@ from compiler.diagnostics.suggest import suggest
 from compiler.syntax import ddl
 from compiler.syntax.declarations import ModelDecl, Text
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.functions import create_function
 from compiler.syntax.parsed import InsertDecl, Scope, unique_options
 from compiler.syntax.settings import Settings
 from compiler.syntax.split import Piece, split
@@ -274,13 +275,7 @@ class _StatementReader:
         elif kind == "reset":
             self.settings.reset(node, reader)
         elif kind == "function":
-            span = reader.span(node)
-            self.scope.error(
-                UNSUPPORTED_SYNTAX,
-                "CREATE FUNCTION is not run yet",
-                span,
-                fix="use Spark SQL's own functions",
-            )
+            create_function(node, reader, self.scope)
         elif kind == "begin_set":
             self._begin_set(node, reader)
         elif self.set_opened is None:

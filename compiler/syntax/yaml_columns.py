@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compiler.diagnostics.codes import DUPLICATE_COLUMN, UNSUPPORTED_SYNTAX, WRONG_VALUE
+from compiler.diagnostics.codes import DUPLICATE_COLUMN, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Label
 from compiler.syntax.declarations import ColumnDecl, Text, WatermarkDecl
 from compiler.syntax.fragment import Fragment
@@ -156,12 +156,6 @@ class ColumnReader:
             return None
         yaml = self.yaml
         text = yaml.text(keys["metadata"].node, f"`metadata` of column `{name.value}`")
-        yaml.scope.error(
-            UNSUPPORTED_SYNTAX,
-            f"metadata column `{name.value}` is not read yet",
-            keys["metadata"].key.span,
-            fix="leave the column out",
-        )
         return name if text is not None and text.value.lower() == "true" else text
 
     def watermark(self, node: Any, what: str) -> WatermarkDecl | None:

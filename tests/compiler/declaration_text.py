@@ -11,9 +11,9 @@ from compiler.syntax.fragment import Fragment
 
 
 def declaration_text(project: Project) -> str:
-    """Sources, models, sinks and seeds of a project."""
+    """Sources, models, sinks, seeds and functions of a project."""
     lines: list[str] = []
-    for kind in ("sources", "models", "sinks", "seeds"):
+    for kind in ("sources", "models", "sinks", "seeds", "functions"):
         for declaration in getattr(project, kind):
             lines.append(f"{kind[:-1]} {declaration.name.value}")
             lines.extend(_fields(declaration, "  "))

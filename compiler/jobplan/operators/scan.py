@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec import field
+
 from compiler.jobplan.operators.base import Column, JobOperator, Options
 
 
 class Scan(JobOperator, frozen=True, tag="scan"):
-    """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes."""
+    """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes.
+
+    `metadata` are those of the columns that are no part of a record: name to the connector's key.
+    """
 
     id: str
     uid: str
@@ -15,3 +20,9 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     options: Options
     columns: tuple[Column, ...]
     inputs: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def record(self) -> tuple[Column, ...]:
+        """The columns that a record holds."""
+        return tuple(column for column in self.columns if column.name not in self.metadata)

@@ -19,6 +19,7 @@ class Scan(Node):
         connector: name of the connector.
         options: canonical options, in order.
         columns: what is read, before computed columns and the watermark.
+        metadata: those of the columns that are no part of a record, each with the connector's key.
     """
 
     kind: ClassVar[str] = "scan"
@@ -26,6 +27,7 @@ class Scan(Node):
     connector: str
     options: tuple[tuple[str, job.OptionValue], ...]
     columns: Schema = field(repr=False)
+    metadata: tuple[tuple[str, str], ...] = ()
 
     def _derive_schema(self) -> Schema:
         return self.columns
@@ -47,6 +49,7 @@ class Scan(Node):
             connector=self.connector,
             options=dict(self.options),
             columns=lower_columns(self.columns),
+            metadata=dict(self.metadata),
         )
 
 

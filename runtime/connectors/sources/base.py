@@ -30,10 +30,13 @@ class Source(Protocol):
         ...
 
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
-        """The stream, with at least the declared columns. Its read name must be `scan.read_name`."""
+        """The stream, with at least the declared columns. Its read name must be `scan.read_name`.
+
+        Metadata columns have the connector's own types; they are cast to the declared ones later.
+        """
         ...
 
 
 def schema_of(scan: Scan) -> str:
-    """The declared columns as DDL."""
-    return ", ".join(f"{quote(column.name)} {column.type}" for column in scan.columns)
+    """The declared columns of a record as DDL."""
+    return ", ".join(f"{quote(column.name)} {column.type}" for column in scan.record)

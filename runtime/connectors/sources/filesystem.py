@@ -14,6 +14,7 @@ from compiler.jobplan.model import Scan
 from runtime.connectors import paths
 from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sources.base import schema_of
+from runtime.connectors.sources.file_metadata import with_file_metadata
 from runtime.spark.context import Context
 
 _FOREVER = "36500d"
@@ -87,7 +88,8 @@ class FilesystemSource:
             .options(**options)
             .options(**spark_options(scan.options))
         )
-        return reader.load(_location(str(scan.options["path"]), ctx.project_dir))
+        rows = reader.load(_location(str(scan.options["path"]), ctx.project_dir))
+        return with_file_metadata(rows, scan)
 
 
 def _entries(log: Path) -> dict[str, tuple[int, int]]:

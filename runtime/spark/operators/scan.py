@@ -25,6 +25,8 @@ def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
 def _column(op: Scan, column: Column) -> SparkColumn:
     """NOT NULL is checked where the column is used: Spark takes every column of a file for nullable."""
     value = F.col(quote(column.name))
+    if column.name in op.metadata:
+        value = value.cast(column.type)
     if column.nullable:
         return value
     text = f"{NULL_MARKER} source={op.uid} column={column.name}"

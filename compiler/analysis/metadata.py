@@ -1,0 +1,85 @@
+"""METADATA columns: what a connector knows of a row besides its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.analysis.typing import can_cast
+from compiler.connectors import Connector
+from compiler.connectors.spec import Metadata
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.suggest import did_you_mean, one_of
+from compiler.syntax.data_types import parse_type
+from compiler.syntax.declarations import ColumnDecl
+
+
+def metadata_keys(
+    columns: Sequence[ColumnDecl], connector: Connector, reporter: Reporter
+) -> tuple[tuple[str, str], ...]:
+    """The columns of a source that are metadata, each with its key; what is wrong is reported.
+
+    A type other than the connector's is a cast, as in Flink: HR224 for a key that the connector does not
+    have, HR206 for a type that its value cannot be cast to.
+    """
+    found: list[tuple[str, str]] = []
+    for column in columns:
+        if column.metadata is None:
+            continue
+        known = {metadata.key: metadata for metadata in connector.metadata}
+        metadata = known.get(column.metadata.value)
+        if metadata is None:
+            reporter.add(_unknown(column, connector))
+            continue
+        if column.type is not None:
+            _check_type(column, metadata, reporter)
+        found.append((column.name.value, metadata.key))
+    return tuple(found)
+
+
+def refuse_written(columns: Sequence[ColumnDecl], sink: str, connector: Connector) -> list[Diagnostic]:
+    """HR224 for metadata of a sink: a column that is not VIRTUAL would have to be written."""
+    return [
+        Diagnostic(
+            codes.UNKNOWN_METADATA,
+            f"connector `{connector.name}` writes no metadata `{_key(column)}`",
+            column.name.span,
+            cause=f"column `{column.name.value}` of `{sink}` is not VIRTUAL, so it is to be written",
+            fix="add VIRTUAL, and the column is there only where the table is read",
+        )
+        for column in columns
+        if column.metadata is not None and not column.virtual
+    ]
+
+
+def _key(column: ColumnDecl) -> str:
+    return column.metadata.value if column.metadata is not None else ""
+
+
+def _unknown(column: ColumnDecl, connector: Connector) -> Diagnostic:
+    assert column.metadata is not None
+    keys = [metadata.key for metadata in connector.metadata]
+    return Diagnostic(
+        codes.UNKNOWN_METADATA,
+        f"connector `{connector.name}` has no metadata `{column.metadata.value}`",
+        column.metadata.span,
+        cause=f"it gives {one_of(keys)}" if keys else "it knows nothing of a row but its columns",
+        fix=did_you_mean(column.metadata.value, keys) or (None if keys else "leave the column out"),
+    )
+
+
+def _check_type(column: ColumnDecl, metadata: Metadata, reporter: Reporter) -> None:
+    assert column.type is not None
+    try:
+        declared = parse_type(column.type)
+    except DiagnosticError:
+        return  # told where the columns are read
+    if not can_cast(metadata.type, declared):
+        reporter.add(
+            Diagnostic(
+                codes.TYPE_MISMATCH,
+                f"metadata `{metadata.key}` is {metadata.type} and cannot be cast to {declared}",
+                column.type.span(),
+                fix=f"declare {metadata.type}",
+            )
+        )

@@ -1,0 +1,35 @@
+"""What Spark knows of the file that a row came from, under Flink's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from compiler.jobplan.model import Scan
+
+
+def _path(file: Column) -> Column:
+    """The path as Flink has it: without scheme and authority, and without the escapes of a URI."""
+    path = F.regexp_replace(file.getField("file_path"), "^[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?", "")
+    # url_decode is for forms, where a plus is a blank.
+    return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
+
+
+KEYS: Final[dict[str, Callable[[Column], Column]]] = {
+    "file.path": _path,
+    "file.name": lambda file: F.element_at(F.split(_path(file), "/"), -1),
+    "file.size": lambda file: file.getField("file_size"),
+    "file.modification-time": lambda file: file.getField("file_modification_time"),
+}
+
+
+def with_file_metadata(rows: DataFrame, scan: Scan) -> DataFrame:
+    """The rows with the metadata columns of a scan behind their own."""
+    if not scan.metadata:
+        return rows
+    # Not by name: a record may have a column of its own called `_metadata`.
+    file = rows.metadataColumn("_metadata")
+    return rows.select("*", *(KEYS[key](file).alias(name) for name, key in scan.metadata.items()))

@@ -1,0 +1,19 @@
+CREATE TABLE base (
+  id BIGINT,
+  twice AS id * 2,
+  at TIMESTAMP(3),
+  file STRING METADATA FROM 'file.name' VIRTUAL,
+  WATERMARK FOR at AS at,
+  PRIMARY KEY (id) NOT ENFORCED
+) PARTITIONED BY (id) WITH ('connector' = 'filesystem', 'path' = 'in', 'format' = 'json');
+CREATE TABLE columns (id INT, twice BIGINT, file AS id) LIKE base;
+CREATE TABLE kinds (twice AS id + id, file STRING METADATA FROM 'file.path' VIRTUAL) LIKE base;
+CREATE TABLE marks (WATERMARK FOR at AS at - INTERVAL '1' HOUR, PRIMARY KEY (at) NOT ENFORCED) LIKE base;
+CREATE TABLE parts PARTITIONED BY (at) WITH ('path' = 'other') LIKE base (INCLUDING OPTIONS);
+CREATE TABLE words LIKE base (INCLUDE ALL EXCLUDING OPTION OVERWRITING PARTITIONS INCLUDING ALL EXCLUDING ALL);
+CREATE TABLE unknown LIKE bose;
+CREATE TABLE a LIKE b;
+CREATE TABLE b LIKE a;
+CREATE VIEW v LIKE base AS SELECT id FROM a;
+CREATE SOURCE only_read LIKE base;
+INSERT INTO only_read SELECT id FROM b;
