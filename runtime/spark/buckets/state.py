@@ -1,0 +1,177 @@
+"""The state of one bucket: named tables in slices, read when asked for and written if changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+Slice = tuple[str, int]
+"""A table's name and the number of one of its slices."""
+
+FORMAT = 1
+"""Version of how a bucket is laid out in the store: a head in JSON, slices as Arrow streams."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateTable:
+    """A table that an operator keeps."""
+
+    name: str
+    schema: pa.Schema
+
+
+class StateError(Exception):
+    """The state in the store is not what this operator wrote."""
+
+
+class Store(Protocol):
+    """Where the bytes of one bucket are."""
+
+    def head(self) -> bytes | None:
+        """The bucket's head, if there is one."""
+
+    def set_head(self, data: bytes) -> None:
+        """Replaces the head."""
+
+    def slice(self, of: Slice) -> bytes:
+        """The bytes of a slice that is there."""
+
+    def set_slice(self, of: Slice, data: bytes | None) -> None:
+        """Replaces a slice, or removes it."""
+
+    def move_timer(self, old_ms: int | None, new_ms: int) -> None:
+        """Has the bucket called once the watermark reaches `new_ms`, and no longer for `old_ms`."""
+
+
+@dataclass(slots=True)
+class Head:
+    """What is known of a bucket without reading its slices.
+
+    Args:
+        version: the operator's.
+        watermark_ms: that of the last epoch in which the bucket was called, which is the last in which it
+            moved.
+        timer_ms: the timer that is set.
+        wake_ms: the watermark at which `expire` is due.
+        slices: numbers of each table's slices.
+    """
+
+    version: int
+    watermark_ms: int = 0
+    timer_ms: int | None = None
+    wake_ms: int | None = None
+    slices: dict[str, list[int]] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """As the store keeps it."""
+        values = {
+            "format": FORMAT,
+            "version": self.version,
+            "watermark_ms": self.watermark_ms,
+            "timer_ms": self.timer_ms,
+            "wake_ms": self.wake_ms,
+            "slices": {name: numbers for name, numbers in sorted(self.slices.items()) if numbers},
+        }
+        return json.dumps(values, separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, version: int) -> Head:
+        """Reads it back.
+
+        Raises:
+            StateError: another version wrote it.
+        """
+        values = json.loads(data)
+        if (values.pop("format"), values["version"]) != (FORMAT, version):
+            raise StateError(f"state of version {values['version']} cannot be read by version {version}")
+        return cls(**values)
+
+
+class BucketState:
+    """The tables of a bucket during one epoch."""
+
+    def __init__(self, store: Store, head: Head, tables: Sequence[StateTable]) -> None:
+        self._store = store
+        self._head = head
+        self._schemas: Mapping[str, pa.Schema] = {table.name: table.schema for table in tables}
+        self._read: dict[Slice, pa.Table] = {}
+        self._changed: set[Slice] = set()
+        self._stored = {(name, number) for name, numbers in head.slices.items() for number in numbers}
+
+    @property
+    def wake_ms(self) -> int | None:
+        """The watermark, in milliseconds, at which `expire` is called next; None for never."""
+        return self._head.wake_ms
+
+    @wake_ms.setter
+    def wake_ms(self, value: int | None) -> None:
+        self._head.wake_ms = value
+
+    def wake_by(self, time_ms: int) -> None:
+        """Has `expire` called at `time_ms` at the latest."""
+        known = self._head.wake_ms
+        self._head.wake_ms = time_ms if known is None else min(known, time_ms)
+
+    def slices(self, table: str) -> list[int]:
+        """Numbers of the slices that have rows, ascending."""
+        return list(self._head.slices.get(table, ()))
+
+    def read(self, table: str, number: int = 0) -> pa.Table:
+        """A slice's rows; none if there is no such slice."""
+        key = (table, number)
+        found = self._read.get(key)
+        if found is None:
+            schema = self._schemas[table]
+            if number in self._head.slices.get(table, ()):
+                found = pa.ipc.open_stream(self._store.slice(key)).read_all()
+                if found.schema != schema:
+                    raise StateError(f"slice {number} of `{table}` has columns {found.schema}, not {schema}")
+            else:
+                found = schema.empty_table()
+            self._read[key] = found
+        return found
+
+    def write(self, table: str, rows: pa.Table, number: int = 0) -> None:
+        """Replaces a slice's rows; a slice without rows is removed.
+
+        Raises:
+            StateError: the columns are not those of the table.
+        """
+        schema = self._schemas[table]
+        if rows.schema != schema:
+            if rows.schema.names != schema.names:
+                raise StateError(f"`{table}` has columns {schema.names}, not {rows.schema.names}")
+            rows = rows.cast(schema)
+        self._read[table, number] = rows
+        self._changed.add((table, number))
+        numbers = self._head.slices.setdefault(table, [])
+        if rows.num_rows and number not in numbers:
+            numbers.append(number)
+            numbers.sort()
+        elif not rows.num_rows and number in numbers:
+            numbers.remove(number)
+
+    def flush(self) -> None:
+        """Writes what was changed to the store, all but the head."""
+        for key in sorted(self._changed):
+            rows = self._read[key]
+            if rows.num_rows:
+                self._store.set_slice(key, to_bytes(rows))
+                self._stored.add(key)
+            elif key in self._stored:
+                self._store.set_slice(key, None)
+                self._stored.remove(key)
+        self._changed.clear()
+
+
+def to_bytes(rows: pa.Table) -> bytes:
+    """A table as an Arrow stream of one batch."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows.combine_chunks())
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
