@@ -25,7 +25,7 @@ from runtime.spark.buckets.state import Head, StateError
 from runtime.spark.context import event_time
 
 # Workers cannot import this module.
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]  # theirs
 
 ROWS = pa.schema([("ts", MOMENT), ("k", pa.string()), ("v", pa.int64())])
 SLICE_MS = 10_000

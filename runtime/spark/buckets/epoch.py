@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
 from runtime.spark.buckets.state import BucketState, Head, Store
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -72,7 +72,7 @@ class BucketProcessor(StatefulProcessor):
         """Spark's call before the first bucket of a task, and once on the driver."""
         self._store = SparkStore(handle)
 
-    def handleInputRows(self, key: Any, rows: Iterable[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803  # Spark's names
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803  # Spark's names
         """Spark's call for a bucket that has rows."""
         parts: list[list[pa.Table]] = [[] for _ in self._schemas]
         for row in rows:

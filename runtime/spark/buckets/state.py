@@ -33,18 +33,23 @@ class Store(Protocol):
 
     def head(self) -> bytes | None:
         """The bucket's head, if there is one."""
+        ...
 
     def set_head(self, data: bytes) -> None:
         """Replaces the head."""
+        ...
 
     def slice(self, of: Slice) -> bytes:
         """The bytes of a slice that is there."""
+        ...
 
     def set_slice(self, of: Slice, data: bytes | None) -> None:
         """Replaces a slice, or removes it."""
+        ...
 
     def move_timer(self, old_ms: int | None, new_ms: int) -> None:
         """Has the bucket called once the watermark reaches `new_ms`, and no longer for `old_ms`."""
+        ...
 
 
 @dataclass(slots=True)
