@@ -13,7 +13,7 @@ from compiler.analysis.order import in_order
 from compiler.analysis.references import references
 from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
-from compiler.analysis.sources import bind_source
+from compiler.analysis.sources import BoundSource, bind_source
 from compiler.analysis.steps import steps_binder
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
@@ -27,7 +27,7 @@ from compiler.syntax.data_types import parse_type
 from compiler.syntax.dialect import Parsed, parse_query
 from compiler.syntax.fragment import Fragment
 
-Body = Parsed | decl.StepsBody
+Body = Parsed | decl.StepsBody | decl.DeadLetters
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class ParsedModel:
             return []
         if isinstance(self.body, Parsed):
             return references(self.body)
+        if isinstance(self.body, decl.DeadLetters):
+            return [(name.value, name.span) for name in self.body.sources]
         found = [(self.body.source.value, self.body.source.span)]
         for step in self.body.steps:
             found.extend((name.value, name.span) for name in step.relations)
@@ -68,6 +70,8 @@ class _ProjectBinder:
         self._reporter = reporter
         self._places: dict[str, Span] = {}
         self._relations: list[BoundRelation] = []
+        # What each dead-letter sink takes, by the sink's name.
+        self._dead_letters: dict[str, list[BoundSource]] = {}
         declared = [d.name for d in project.sources] + [d.name for d in project.models]
         declared += [d.name for d in project.seeds]
         known = {name.value.lower() for name in declared} | project.broken
@@ -101,8 +105,8 @@ class _ProjectBinder:
             places=self._places,
         )
 
-    def _parse(self, body: Fragment | decl.StepsBody) -> Body | None:
-        if isinstance(body, decl.StepsBody):
+    def _parse(self, body: Fragment | decl.StepsBody | decl.DeadLetters) -> Body | None:
+        if not isinstance(body, Fragment):
             return body
         try:
             return parse_query(body)
@@ -121,14 +125,16 @@ class _ProjectBinder:
     def _bind_source(self, source: decl.SourceDecl) -> None:
         builder = Builder(source.name.value, self._places)
         try:
-            node = bind_source(source, self._project.config.source_defaults, builder, self._reporter)
+            bound = bind_source(source, self._project.config, builder, self._reporter)
         except Poisoned:
             return
         except DiagnosticError as error:
             self._reporter.add(*error.diagnostics)
             return
         self._places[source.name.value] = source.name.span
-        self._add(source.name, "source", node)
+        if bound.dead_letters is not None and bound.dead_letter_sink is not None:
+            self._dead_letters.setdefault(bound.dead_letter_sink.lower(), []).append(bound)
+        self._add(source.name, "source", bound.node)
 
     def _bind_model(self, model: ParsedModel) -> None:
         name = model.declaration.name
@@ -157,11 +163,25 @@ class _ProjectBinder:
             for name, _ in model.references():
                 self._catalog.read.add(name.lower())
             raise Poisoned(model.declaration.name.value)
+        if isinstance(body, decl.DeadLetters):
+            return self._bind_dead_letters(body, model.declaration.name, builder)
         if isinstance(body, decl.StepsBody):
             return steps_binder(self._catalog, builder).bind(body)
         return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(
             body.tree, _names_by_position(model.declaration)
         )
+
+    def _bind_dead_letters(self, body: decl.DeadLetters, sink: decl.Text, builder: Builder) -> Node:
+        """All dead letters that go to a sink.
+
+        Raises:
+            Poisoned: a source that sends some has mistakes.
+        """
+        parts = [part.dead_letters for part in self._dead_letters.get(sink.value.lower(), ())]
+        nodes = [part for part in parts if part is not None]
+        if len(nodes) != len(body.sources):
+            raise Poisoned(sink.value)
+        return builder.union(nodes, [body.span] * len(nodes), body.span) if len(nodes) > 1 else nodes[0]
 
     def _bind_sink(self, sink: ParsedModel) -> BoundSink | None:
         declaration = sink.declaration

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -11,6 +10,7 @@ from compiler.analysis.builder import Builder, cast_to, identity
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.metadata import metadata_keys
+from compiler.analysis.policies import Policies, dead_letters, good_records, read_policies
 from compiler.analysis.scope import Scope
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
@@ -29,9 +29,23 @@ from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.fragment import Fragment
 
 
+@dataclass(frozen=True, slots=True)
+class BoundSource:
+    """A source as others read it.
+
+    Args:
+        node: its rows.
+        dead_letters: what goes to the sink named `dead_letter_sink`, if records that cannot be read do.
+    """
+
+    node: Node
+    dead_letters: Node | None = None
+    dead_letter_sink: str | None = None
+
+
 def bind_source(
-    source: decl.SourceDecl, defaults: tuple[decl.OptionDecl, ...], builder: Builder, reporter: Reporter
-) -> Node:
+    source: decl.SourceDecl, config: decl.ProjectConfig, builder: Builder, reporter: Reporter
+) -> BoundSource:
     """Binds a source.
 
     Raises:
@@ -40,29 +54,39 @@ def bind_source(
     found = Reporter()
     resolved: Resolved | None = None
     try:
-        resolved = resolve(source.name, "source", source.options, defaults, found)
+        resolved = resolve(source.name, "source", source.options, config.source_defaults, found)
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     physical = _physical_columns(source, found)
     metadata: tuple[tuple[str, str], ...] = ()
+    policies = Policies()
     if resolved is not None:
         metadata = metadata_keys(source.columns, resolved.connector, found)
         _check_fields(source, resolved, found)
+        policies = read_policies(source, resolved, config.target.trigger_ms, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
         raise Poisoned(source.name.value)
-    node: Node = Scan(
+    columns = Schema(tuple(physical))
+    scan = Scan(
         uid=source.name.value,
         connector=resolved.connector.name,
         options=tuple(resolved.options.items()),
-        columns=Schema(tuple(physical)),
+        columns=columns,
         metadata=metadata,
+        marks_bad_records=policies.tells_bad_records_apart,
     )
+    node: Node = scan
+    dead: Node | None = None
+    if policies.tells_bad_records_apart:
+        place = resolved.places.get("on_bad_record", source.name.span)
+        node = good_records(scan, columns, builder, place)
+        if policies.on_bad_record == "dead_letter":
+            dead = dead_letters(scan, source.name.value, builder, place)
     node = _computed_columns(source, node, builder, reporter)
     if source.watermarks:
-        on_null = cast("str", resolved.common.get("on_null_time", "fail"))
-        node = _watermark(source, node, builder, "drop" if on_null == "drop" else "fail")
-    return node
+        node = _watermark(source, node, builder, policies)
+    return BoundSource(node, dead, str(resolved.common["dead_letter"]) if dead is not None else None)
 
 
 def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field]:
@@ -155,7 +179,7 @@ def _expression(fragment: Fragment, scope: Scope, clause: str) -> Expr:
     return ExpressionBinder(scope, fragment, clause).bind(parse_expression(fragment).tree)
 
 
-def _watermark(source: decl.SourceDecl, node: Node, builder: Builder, on_null: str) -> Node:
+def _watermark(source: decl.SourceDecl, node: Node, builder: Builder, policies: Policies) -> Node:
     first, *others = source.watermarks
     if others:
         raise DiagnosticError(
@@ -180,7 +204,16 @@ def _watermark(source: decl.SourceDecl, node: Node, builder: Builder, on_null: s
         )
     delay = _delay(first, field, Scope.of(node.schema))
     uid = builder.uid("watermark", first.span)
-    return Watermark(uid, node, field.name, delay, "drop" if on_null == "drop" else "fail")
+    return Watermark(
+        uid=uid,
+        input=node,
+        column=field.name,
+        delay_ms=delay,
+        source=source.name.value,
+        on_null=policies.on_null_time,
+        max_late_rows=policies.max_late_rows,
+        idle_timeout_ms=policies.idle_timeout_ms,
+    )
 
 
 def _timestamp_hint(field: Field) -> str:

@@ -24,6 +24,7 @@ CONNECTOR = Connector(
     sink=(*_COMMON, *_CSV, Option("compression")),
     exactly_once=True,
     location="path",
+    text_formats=("csv", "json"),
     flink=("file", "files"),
     metadata=(
         Metadata("file.path", t.STRING),

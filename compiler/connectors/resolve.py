@@ -19,7 +19,14 @@ Role = Literal["source", "sink"]
 
 # Options that every source or sink has, whatever its connector.
 COMMON: dict[Role, tuple[Option, ...]] = {
-    "source": (Option("on_null_time", "choice", choices=("fail", "drop")),),
+    "source": (
+        Option("on_null_time", "choice", choices=("fail", "drop", "keep_without_time")),
+        Option("on_bad_record", "choice", choices=("fail", "drop", "dead_letter")),
+        Option("dead_letter"),
+        Option("on_late", "choice", choices=("drop", "fail", "dead_letter")),
+        Option("max_late_rows", "integer", least=0),
+        Option("idle_timeout", "duration", least=1, flink=("scan.watermark.idle-timeout",)),
+    ),
     "sink": (Option("delivery", "choice", choices=("exactly_once", "at_least_once")),),
 }
 

@@ -57,6 +57,7 @@ class Connector:
         exactly_once: whether its sink can keep an epoch atomic.
         location: the option that says where rows go: two sinks must not share it.
         upsert: whether its sink takes changes by key.
+        text_formats: the formats of its source in which one record can be bad and the next one good.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
     """
@@ -68,5 +69,6 @@ class Connector:
     exactly_once: bool = False
     location: str | None = None
     upsert: bool = False
+    text_formats: tuple[str, ...] = ()
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()

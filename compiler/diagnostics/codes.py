@@ -92,6 +92,7 @@ SEVERAL_INPUTS = Code("HR311", "windows wait for several inputs", _WARNING)
 STREAM_JOIN = Code("HR312", "join of two streams")
 OUTER_SEED = Code("HR313", "outer join keeps the wrong side")
 AGGREGATE_OF_AGGREGATE = Code("HR314", "aggregate function in the wrong place")
+SOURCE_POLICY = Code("HR315", "policy that the source cannot follow")
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")
@@ -104,6 +105,7 @@ NULL_EVENT_TIME = Code("HR407", "a row has no event time")
 PRIMARY_KEY = Code("HR408", "primary key and sink do not fit")
 CHANGED_FILE = Code("HR409", "a file changed after it was read", _WARNING)
 QUERY_FAILED = Code("HR410", "query failed while running")
+LATE_ROWS = Code("HR415", "more late rows than allowed")
 
 # HR5xx: state
 STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from compiler.diagnostics.codes import SQL_SYNTAX, UNKNOWN_RELATION, UNSUPPORTED_SYNTAX, WRITE_TO_SOURCE
+from compiler.diagnostics.codes import (
+    MISSING_KEY,
+    SQL_SYNTAX,
+    UNKNOWN_RELATION,
+    UNSUPPORTED_SYNTAX,
+    WRITE_TO_SOURCE,
+)
 from compiler.diagnostics.diagnostic import Label
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.project.like import resolve_likes
-from compiler.syntax.declarations import ModelDecl, SinkDecl, SourceDecl, StepsBody, Text
+from compiler.syntax.declarations import DeadLetters, ModelDecl, SinkDecl, SourceDecl, StepsBody, Text
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import InsertDecl, Scope, TableDecl, unique_options
 
@@ -63,26 +69,52 @@ class Tables:
         for scope in self.scopes:
             for insert in scope.inserts:
                 self._insert(insert, tables, inserts)
+        dead = self._dead_letters(table for key, table in tables.items() if key not in inserts)
         for key, table in tables.items():
             written = inserts.get(key)
-            if written is not None:
+            if written is None and key in dead:
+                self.sinks.append(_dead_letter_sink(table, dead[key]))
+            elif written is not None:
                 self._refuse_reads(table, written)
                 self.sinks.append(_sink_of(table, written))
             elif key in bases and not self._is_named(table.name.value):
                 continue
             elif table.kind == "sink":
-                self._error(
-                    SQL_SYNTAX,
-                    f"sink `{table.name.value}` has no query",
-                    table.name,
-                    fix=f"end it with AS and a query, or write `INSERT INTO {table.name.value} SELECT …`",
-                )
+                self._no_query(table)
             else:
                 self.sources.append(_source_of(table))
 
+    def _no_query(self, table: TableDecl) -> None:
+        name = table.name.value
+        if table.span.file.path.endswith((".yml", ".yaml")):
+            self._error(
+                MISSING_KEY,
+                f"sink `{name}` has no `from`",
+                table.name,
+                fix="add `from:` with the name of a source or model, or `sql:` with a query",
+            )
+        else:
+            self._error(
+                SQL_SYNTAX,
+                f"sink `{name}` has no query",
+                table.name,
+                fix=f"end it with AS and a query, or write `INSERT INTO {name} SELECT …`",
+            )
+
+    def _dead_letters(self, tables: Iterable[TableDecl]) -> dict[str, list[Text]]:
+        """Names of the sources whose dead letters go to a sink, by the sink's name in lower case."""
+        found: dict[str, list[Text]] = {}
+        named = [(source.name, source.options) for source in self.sources]
+        named += [(table.name, table.options) for table in tables]
+        for name, options in named:
+            for option in options:
+                if option.key.value.lower().replace("-", "_") == "dead_letter":
+                    found.setdefault(option.value.value.lower(), []).append(name)
+        return found
+
     def _bodies(self) -> list[Fragment | StepsBody]:
         bodies: list[Fragment | StepsBody] = [m.body for m in self.models]
-        bodies += [s.body for s in self.sinks]
+        bodies += [s.body for s in self.sinks if not isinstance(s.body, DeadLetters)]
         bodies += [i.body for scope in self.scopes for i in scope.inserts]
         return bodies
 
@@ -182,6 +214,19 @@ def _sink_of(table: TableDecl, insert: InsertDecl) -> SinkDecl:
         insert.span,
         table.description,
         insert.columns,
+    )
+
+
+def _dead_letter_sink(table: TableDecl, sources: Sequence[Text]) -> SinkDecl:
+    return SinkDecl(
+        table.name,
+        DeadLetters(tuple(sources), table.span),
+        table.columns,
+        table.primary_key,
+        table.partitioned_by,
+        table.options,
+        table.span,
+        table.description,
     )
 
 

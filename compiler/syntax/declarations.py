@@ -109,6 +109,14 @@ class StepsBody:
 
 
 @dataclass(frozen=True, slots=True)
+class DeadLetters:
+    """The body of a sink without a query: what `sources` send to it as dead letters."""
+
+    sources: tuple[Text, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ModelDecl:
     """CREATE MODEL, a bare SELECT file, or an entry under `models:`.
 
@@ -128,7 +136,7 @@ class ModelDecl:
 
 @dataclass(frozen=True, slots=True)
 class SinkDecl:
-    """CREATE SINK … AS query, INSERT INTO a table, or an entry under `sinks:`.
+    """CREATE SINK … AS query, INSERT INTO a table, an entry under `sinks:`, or a sink of dead letters.
 
     Declared columns are a contract.
     `insert_columns` are those of `INSERT INTO t (a, b)`: the query's columns fill them by position, and the
@@ -136,7 +144,7 @@ class SinkDecl:
     """
 
     name: Text
-    body: Fragment | StepsBody
+    body: Fragment | StepsBody | DeadLetters
     columns: tuple[ColumnDecl, ...]
     primary_key: tuple[Text, ...]
     partitioned_by: tuple[Text, ...]

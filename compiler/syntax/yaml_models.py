@@ -19,7 +19,7 @@ from compiler.syntax.declarations import (
     WatermarkDecl,
 )
 from compiler.syntax.fragment import Fragment
-from compiler.syntax.parsed import PropertiesDecl, Scope, SeedTypesDecl, unique_options
+from compiler.syntax.parsed import PropertiesDecl, Scope, SeedTypesDecl, TableDecl, unique_options
 from compiler.syntax.steps import step_reader
 from compiler.syntax.yaml_columns import ColumnReader, Columns
 from compiler.syntax.yaml_nodes import Entry, YamlReader
@@ -201,7 +201,7 @@ class _FileReader:
             text = body.text.rstrip().removesuffix(";")
             return body.slice(0, len(text)).strip()
         if "from" not in entries:
-            if "steps" in entries or what == "sink":
+            if "steps" in entries:
                 self.scope.error(
                     MISSING_KEY,
                     f"{what} `{name.value}` has no `from`",
@@ -284,8 +284,25 @@ class _FileReader:
             return
         name, entries = found
         columns = self._columns(entries, f"sink `{name.value}`", typed=False)
-        body = self._body(name, entries, node, "sink")
         options, _ = self._options(entries)
+        if not {"from", "steps", "sql"} & entries.keys():
+            # A sink of dead letters, unless no source names it.
+            self.scope.tables.append(
+                TableDecl(
+                    name=name,
+                    kind="sink",
+                    columns=columns.columns,
+                    watermarks=(),
+                    primary_key=self._key(entries, columns),
+                    options=options,
+                    source_settings=(),
+                    span=self.yaml.span(node),
+                    partitioned_by=self._names(entries, "partition_by"),
+                    description=self._description(entries),
+                )
+            )
+            return
+        body = self._body(name, entries, node, "sink")
         if body is None:
             self.scope.broken.add(name.value.lower())
             return

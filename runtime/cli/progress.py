@@ -117,6 +117,7 @@ def epoch(event: EpochCompleted) -> str:
         parts.append(f"state {counted(event.state_rows, 'row')}")
     if event.late_rows_dropped:
         parts.append(f"{counted(event.late_rows_dropped, 'late row')} dropped")
+    parts += [f"{aside.rows:,} {aside.reason} of {aside.source} set aside" for aside in event.set_aside]
     return ", ".join(parts)
 
 

@@ -30,6 +30,8 @@ def tell(output: Output, report: RunReport, *, seconds: float, bounded: bool) ->
     if report.late_rows_dropped:
         told = counted(report.late_rows_dropped, "late row was", "late rows were")
         output.text(output.paint("warn", f"{told} dropped: the watermark had passed their window"))
+    for aside in report.set_aside:
+        output.text(output.paint("warn", f"{aside.rows:,} {aside.reason} of {aside.source} set aside"))
     if report.open_windows and not failed:
         told = counted(report.open_windows, "window stays", "windows stay")
         hint = "; `headrace run --on-end close` writes what they have" if bounded else ""
@@ -50,6 +52,9 @@ def _fields(report: RunReport) -> dict[str, object]:
     return {
         "rows_written": report.rows_written,
         "late_rows_dropped": report.late_rows_dropped,
+        "set_aside": [
+            {"source": aside.source, "reason": aside.reason, "rows": aside.rows} for aside in report.set_aside
+        ],
         "open_windows": report.open_windows,
         "retired": list(report.retired),
         "queries": [

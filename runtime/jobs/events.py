@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from runtime.spark.counters import SetAside
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class EpochCompleted:
     Args:
         late_rows_dropped: what Spark counts behind its partial aggregation, so late rows of one group in
             one epoch may count as one.
+        set_aside: rows that a source's policies took out of the stream.
         watermark: ISO time that the epoch was judged by, None without a watermark.
     """
 
@@ -39,6 +41,7 @@ class EpochCompleted:
     state_rows: int
     late_rows_dropped: int
     duration_ms: int
+    set_aside: tuple[SetAside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from compiler.diagnostics.codes import STATE_CLOSED
+from compiler.diagnostics.codes import LATE_ROWS, STATE_CLOSED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import Query
+from compiler.jobplan.model import Query, Watermark
 from runtime.connectors.sinks.base import Writer
 from runtime.jobs.events import EpochCompleted
+from runtime.jobs.idle import IdleWatch
 from runtime.spark.context import Context
+from runtime.spark.counters import seen_times, set_aside
 from runtime.spark.lowering import below_trunk, lower_epoch, lower_trunk
 from runtime.state.checkpoint import Checkpoint
 
@@ -56,6 +59,7 @@ class Execution:
     late_rows_dropped: int = 0
     state_rows: int | None = None
     held_back: bool = False
+    set_aside: Counter[tuple[str, str]] = field(default_factory=Counter)
     _running: StreamingQuery | None = None
     _held: bool = False
     _told: int = -1
@@ -71,6 +75,10 @@ class Execution:
         # Below a stateful trunk, Spark may prove that an epoch has no rows and not compute it, which its
         # state does not survive. Persisted, the epoch can be computed to its end without doing it twice.
         kinds = set(below_trunk(self.query)) - {"project"}
+        folder = self.context.query_folder if self.context.watches_times else None
+        self._idle = IdleWatch(self.query, folder) if folder is not None else None
+        limits = [op.max_late_rows for op in self.query.operators if isinstance(op, Watermark)]
+        self._max_late = min((limit for limit in limits if limit is not None), default=None)
         self._persist = passes > 1 or uses > 1 or (self._stateful and bool(kinds))
 
     def start(self, trigger: Mapping[str, Any]) -> None:
@@ -100,6 +108,8 @@ class Execution:
 
     def progress(self) -> Iterator[EpochCompleted]:
         """The epochs that were completed since the last call."""
+        if self._idle is not None and self.active:
+            self._idle.move()
         # The commit log is asked first: a look into a folder, where Spark's answer is JSON through a socket.
         if self._running is None or self.checkpoint.last_committed <= self._told:
             return
@@ -119,6 +129,12 @@ class Execution:
             self.epochs += 1
             self.input_rows += epoch.numInputRows
             self.late_rows_dropped += late
+            metrics = epoch.observedMetrics
+            aside = tuple(found for found in set_aside(metrics) if found.rows)
+            for found in aside:
+                self.set_aside[found.source, found.reason] += found.rows
+            if self._idle is not None:
+                self._idle.saw(seen_times(metrics))
             yield EpochCompleted(
                 query=self.query.uid,
                 epoch=epoch.batchId,
@@ -127,8 +143,16 @@ class Execution:
                 watermark=(epoch.eventTime or {}).get("watermark"),
                 state_rows=self.state_rows,
                 late_rows_dropped=late,
+                set_aside=aside,
                 duration_ms=int(epoch.durationMs.get("triggerExecution", 0)),
             )
+        self._judge_late_rows()
+
+    def _judge_late_rows(self) -> None:
+        """Ends a query that has dropped more late rows than its sources allow."""
+        if self._max_late is not None and self.late_rows_dropped > self._max_late and self.error is None:
+            self._fail(DiagnosticError(_too_late(self.query.uid, self.late_rows_dropped, self._max_late)))
+            self.stop()
 
     def settle(self) -> None:
         """Looks at how a query that is no longer active has ended."""
@@ -207,6 +231,15 @@ def _closed(query: str) -> Diagnostic:
         cause="all its windows have been written, so every new row would be late; nothing has been written",
         fix="run with --full-refresh to compute all of it again; to go on from run to run, leave the state "
         "open (--on-end leave_open)",
+    )
+
+
+def _too_late(query: str, dropped: int, allowed: int) -> Diagnostic:
+    return Diagnostic(
+        LATE_ROWS,
+        f"query {query} dropped {dropped} late rows, and {allowed} are allowed",
+        cause="rows came after the watermark had passed their window; what is written lacks them",
+        fix="give the watermark a longer delay and run with --full-refresh, or allow more with max_late_rows",
     )
 
 

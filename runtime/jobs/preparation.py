@@ -21,6 +21,7 @@ from runtime.connectors.sinks.base import SinkContext, Writer
 from runtime.connectors.sources import SOURCES
 from runtime.jobs.environment import Environment
 from runtime.jobs.execution import Execution
+from runtime.jobs.idle import needs_watch
 from runtime.spark.context import Context
 from runtime.state.checkpoint import Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
@@ -122,7 +123,14 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
         found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
     if found:
         raise DiagnosticError(*found)
-    context = Context(job.session, job.project_dir, job.root.plan_folder(sha256), streaming=True)
+    context = Context(
+        session=job.session,
+        project_dir=job.project_dir,
+        plan_dir=job.root.plan_folder(sha256),
+        streaming=True,
+        query_folder=job.root.query_folder(query.uid),
+        watches_times=needs_watch(query),
+    )
     return Execution(resolved, plan.timezone, context, checkpoint, writers)
 
 

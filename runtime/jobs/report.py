@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from runtime.spark.counters import SetAside
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class QueryReport:
     """One query's part of a run.
 
     Args:
+        set_aside: rows that a source's policies took out of the stream.
         open_windows: windows whose rows wait in the state for a later watermark.
         failure: why it died, None if it did not.
         stopped: whether it was ended before its input was.
@@ -36,6 +38,7 @@ class QueryReport:
     stopped: bool
     failure: Diagnostic | None
     sinks: tuple[SinkReport, ...]
+    set_aside: tuple[SetAside, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,16 @@ class RunReport:
     def late_rows_dropped(self) -> int:
         """Late rows of all queries, as Spark counts them."""
         return sum(query.late_rows_dropped for query in self.queries)
+
+    @property
+    def set_aside(self) -> tuple[SetAside, ...]:
+        """What policies took out of each source; queries that read the same source see the same rows."""
+        most: dict[tuple[str, str], int] = {}
+        for query in self.queries:
+            for found in query.set_aside:
+                key = (found.source, found.reason)
+                most[key] = max(most.get(key, 0), found.rows)
+        return tuple(SetAside(source, reason, rows) for (source, reason), rows in sorted(most.items()))
 
     @property
     def open_windows(self) -> int:

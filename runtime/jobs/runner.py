@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +25,7 @@ from runtime.jobs.failures import diagnose, worker_was_late
 from runtime.jobs.open_windows import count_open_windows
 from runtime.jobs.preparation import Job
 from runtime.jobs.report import QueryReport, RunReport, SinkReport
+from runtime.spark.counters import SetAside
 from runtime.state.fence import jvm_fence
 from runtime.state.plans import keep_plan
 from runtime.state.root import Current, StateRoot
@@ -303,6 +305,7 @@ class _Supervisor:
             closed=closed,
             stopped=task.stopped,
             failure=task.failure,
+            set_aside=_set_aside(executions),
             sinks=tuple(
                 SinkReport(
                     sink.uid,
@@ -314,6 +317,11 @@ class _Supervisor:
                 if not sink.removed
             ),
         )
+
+
+def _set_aside(executions: Sequence[Execution]) -> tuple[SetAside, ...]:
+    total = sum((execution.set_aside for execution in executions), Counter[tuple[str, str]]())
+    return tuple(SetAside(source, reason, rows) for (source, reason), rows in sorted(total.items()))
 
 
 def _jvm_gone() -> Diagnostic:

@@ -19,12 +19,16 @@ class Context:
         project_dir: what relative paths are relative to.
         plan_dir: the state root's copy of the plan, with its seeds.
         streaming: whether the result is a stream (the trunk) or an epoch's rows (below it).
+        query_folder: the query's folder in the state root; only where a stream is lowered.
+        watches_times: whether each source's event times are told, as an idle timeout needs.
     """
 
     session: SparkSession
     project_dir: Path
     plan_dir: Path
     streaming: bool
+    query_folder: Path | None = None
+    watches_times: bool = False
 
 
 Lowering = Callable[[Any, Sequence[DataFrame], Context], DataFrame]

@@ -22,7 +22,7 @@ def scan(path: str = "in", columns: tuple[m.Column, ...] = ORDERS, **options: An
 
 
 def watermark(source: str = "scan", delay_ms: int = 2000, **more: Any) -> m.Watermark:
-    return m.Watermark("wm", "orders", (source,), "ts", delay_ms, **more)
+    return m.Watermark("wm", "orders", (source,), "ts", delay_ms, **{"source": "orders", **more})
 
 
 def tumble(

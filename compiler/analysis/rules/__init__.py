@@ -16,6 +16,7 @@ from compiler.analysis.rules.same_location import same_location
 from compiler.analysis.rules.several_inputs import several_inputs
 from compiler.analysis.rules.sink_columns import sink_columns
 from compiler.analysis.rules.static_sink import static_sink
+from compiler.analysis.rules.timeless_rows import timeless_rows
 from compiler.analysis.rules.unused import unused
 from compiler.analysis.rules.unused_watermark import unused_watermark
 from compiler.analysis.rules.window_zone import window_zone
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     window_zone,
     unused_watermark,
     several_inputs,
+    timeless_rows,
     clear_text_secret,
     unused,
 )

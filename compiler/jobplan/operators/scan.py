@@ -11,6 +11,8 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes.
 
     `metadata` are those of the columns that are no part of a record: name to the connector's key.
+    With `marks`, a record that cannot be read is a row whose first mark holds its text and whose second
+    says where it stood; in all other rows the first is NULL. Without, it fails the epoch.
     """
 
     id: str
@@ -21,6 +23,7 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     columns: tuple[Column, ...]
     inputs: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    marks: tuple[str, str] | None = None
 
     @property
     def record(self) -> tuple[Column, ...]:

@@ -8,7 +8,11 @@ from typing import ClassVar
 
 from compiler.jobplan import model as job
 from compiler.plan.node import Node
-from compiler.plan.schema import Schema
+from compiler.plan.schema import Field, Schema
+from compiler.plan.types import STRING
+
+RAW, POSITION = "__headrace_raw", "__headrace_position"
+_MARKS = (Field(RAW, STRING), Field(POSITION, STRING))
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,8 @@ class Scan(Node):
         options: canonical options, in order.
         columns: what is read, before computed columns and the watermark.
         metadata: those of the columns that are no part of a record, each with the connector's key.
+        marks_bad_records: whether a record that cannot be read comes with its text in RAW and where it
+            stood in POSITION, instead of failing the epoch.
     """
 
     kind: ClassVar[str] = "scan"
@@ -28,9 +34,10 @@ class Scan(Node):
     options: tuple[tuple[str, job.OptionValue], ...]
     columns: Schema = field(repr=False)
     metadata: tuple[tuple[str, str], ...] = ()
+    marks_bad_records: bool = False
 
     def _derive_schema(self) -> Schema:
-        return self.columns
+        return Schema((*self.columns.fields, *_MARKS)) if self.marks_bad_records else self.columns
 
     @cached_property
     def is_stream(self) -> bool:
@@ -50,6 +57,7 @@ class Scan(Node):
             options=dict(self.options),
             columns=lower_columns(self.columns),
             metadata=dict(self.metadata),
+            marks=(RAW, POSITION) if self.marks_bad_records else None,
         )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from compiler.jobplan import model as job
 from compiler.plan.operators._one_input import OneInput
-from compiler.plan.schema import Schema
+from compiler.plan.schema import Field, Schema
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,34 @@ class Watermark(OneInput):
 
     column: str
     delay_ms: int
-    on_null: Literal["fail", "drop"]
+    source: str
+    on_null: Literal["fail", "drop", "keep"]
+    max_late_rows: int | None = None
+    idle_timeout_ms: int | None = None
 
     def _derive_schema(self) -> Schema:
-        return Schema(
-            tuple(
-                replace(f, watermark_ms=self.delay_ms, nullable=False) if f.name == self.column else f
-                for f in self.input.schema
-            )
-        )
+        def marked(field: Field) -> Field:
+            if field.name != self.column:
+                return field
+            return replace(field, watermark_ms=self.delay_ms, nullable=self.on_null == "keep")
+
+        return Schema(tuple(marked(field) for field in self.input.schema))
 
     def describe(self) -> str:
         return f"{self.column} - {format_ms(self.delay_ms)}"
 
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
-        return job.Watermark(id_, self.uid, inputs, self.column, self.delay_ms, self.on_null)
+        return job.Watermark(
+            id=id_,
+            uid=self.uid,
+            inputs=inputs,
+            column=self.column,
+            delay_ms=self.delay_ms,
+            source=self.source,
+            on_null=self.on_null,
+            max_late_rows=self.max_late_rows,
+            idle_timeout_ms=self.idle_timeout_ms,
+        )
 
 
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms"))

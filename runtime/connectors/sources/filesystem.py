@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from compiler.diagnostics.codes import CHANGED_FILE, MISSING_PATH
 from compiler.diagnostics.diagnostic import Diagnostic
@@ -14,8 +15,7 @@ from compiler.jobplan.model import Scan
 from runtime.connectors import paths
 from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sources.base import schema_of
-from runtime.connectors.sources.file_metadata import with_file_metadata
-from runtime.spark.context import Context
+from runtime.spark.context import Context, quote
 
 _FOREVER = "36500d"
 
@@ -68,7 +68,7 @@ class FilesystemSource:
         ]
 
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
-        """The declared schema rules; what does not fit it fails the epoch."""
+        """The declared schema rules; what does not fit it fails the epoch, or is marked."""
         options = {
             "mode": "FAILFAST",
             # Both are session settings too: whoever turns them on there must not lose rows here.
@@ -81,15 +81,35 @@ class FilesystemSource:
         }
         if "max_files_per_epoch" in scan.options:
             options["maxFilesPerTrigger"] = str(scan.options["max_files_per_epoch"])
+        schema = schema_of(scan)
+        if scan.marks is not None:
+            raw, _ = scan.marks
+            options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": raw}
+            schema += f", {quote(raw)} STRING"
         reader = (
             ctx.session.readStream.name(scan.read_name)
             .format(file_format(scan.options))
-            .schema(schema_of(scan))
+            .schema(schema)
             .options(**options)
             .options(**spark_options(scan.options))
         )
         rows = reader.load(_location(str(scan.options["path"]), ctx.project_dir))
-        return with_file_metadata(rows, scan)
+        rows = with_file_metadata(rows, scan)
+        return rows if scan.marks is None else _marked(rows, scan.marks)
+
+
+def _marked(rows: DataFrame, marks: tuple[str, str]) -> DataFrame:
+    """The rows with the file of each as its position.
+
+    Spark parses only the columns that are asked for, and would find a record good if its bad column is not
+    among them; so all are asked for, through a struct that no pruning reaches into. The partition's number
+    keeps Spark from putting the parts together.
+    """
+    _, position = marks
+    columns = [F.col(quote(name)) for name in rows.columns]
+    whole = F.struct(*columns, F.col("_metadata.file_path").alias(position)).alias("__record")
+    barrier = rows.select(whole, F.spark_partition_id().alias("__partition")).where("__partition >= 0")
+    return barrier.select("__record.*")
 
 
 def _entries(log: Path) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
@@ -11,6 +13,7 @@ from pyspark.sql import functions as F
 from compiler.jobplan.model import Column, Scan
 from runtime.connectors.sources import SOURCES
 from runtime.spark.context import Context, quote
+from runtime.spark.counters import BAD_RECORDS, count_set_aside
 
 # What the failure mapper looks for.
 NULL_MARKER = "[headrace:null_value]"
@@ -19,15 +22,34 @@ NULL_MARKER = "[headrace:null_value]"
 def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     """Hands over to the connector and keeps the declared columns, in their order."""
     rows = SOURCES[op.connector].read(op, ctx)
-    return rows.select(*(_column(op, column).alias(column.name) for column in op.columns))
+    if op.marks is None:
+        return rows.select(*(_column(op, column).alias(column.name) for column in op.columns))
+    raw, position = op.marks
+    mark = _mark(op, raw)
+    kept = [_value(op, column).alias(column.name) for column in op.columns]
+    marked = rows.select(*kept, mark.alias(raw), F.col(quote(position)))
+    return count_set_aside(marked, op.uid, BAD_RECORDS, F.col(quote(raw)).isNotNull())
 
 
 def _column(op: Scan, column: Column) -> SparkColumn:
     """NOT NULL is checked where the column is used: Spark takes every column of a file for nullable."""
-    value = F.col(quote(column.name))
-    if column.name in op.metadata:
-        value = value.cast(column.type)
+    value = _value(op, column)
     if column.nullable:
         return value
     text = f"{NULL_MARKER} source={op.uid} column={column.name}"
     return F.coalesce(value, F.raise_error(F.lit(text)).cast(column.type))
+
+
+def _value(op: Scan, column: Column) -> SparkColumn:
+    value = F.col(quote(column.name))
+    return value.cast(column.type) if column.name in op.metadata else value
+
+
+def _mark(op: Scan, raw: str) -> SparkColumn:
+    """The text of a bad record: what the reader could not read, or a row that lacks what it must have."""
+    text = F.col(quote(raw))
+    missing = [F.col(quote(column.name)).isNull() for column in op.record if not column.nullable]
+    if not missing:
+        return text
+    row = F.to_json(F.struct(*(F.col(quote(column.name)) for column in op.record)))
+    return F.coalesce(text, F.when(reduce(or_, missing), row))

@@ -9,6 +9,8 @@ from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Watermark
 from runtime.spark.context import Context, quote
+from runtime.spark.control import with_control
+from runtime.spark.counters import NO_EVENT_TIME, count_set_aside, watch_times
 
 # What the failure mapper looks for; Spark carries the text through its exceptions unchanged.
 NULL_MARKER = "[headrace:null_event_time]"
@@ -23,9 +25,17 @@ def lower(op: Watermark, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame
     (rows,) = inputs
     column = F.col(quote(op.column))
     if op.on_null == "drop":
+        if ctx.streaming:
+            rows = count_set_aside(rows, op.source, NO_EVENT_TIME, column.isNull())
         rows = rows.where(column.isNotNull())
-    else:
-        text = f"{NULL_MARKER} source={op.uid.removesuffix('.watermark')} column={op.column}"
+    elif op.on_null == "fail":
+        text = f"{NULL_MARKER} source={op.source} column={op.column}"
         fail = F.raise_error(F.lit(text)).cast("boolean")
         rows = rows.where(F.when(column.isNull(), fail).otherwise(F.lit(True)))
-    return rows.withWatermark(op.column, f"{op.delay_ms} milliseconds") if ctx.streaming else rows
+    if not ctx.streaming:
+        return rows
+    if ctx.watches_times:
+        rows = watch_times(rows, op.source, column)
+    if op.idle_timeout_ms is not None:
+        return with_control(rows, op, ctx)
+    return rows.withWatermark(op.column, f"{op.delay_ms} milliseconds")
