@@ -54,15 +54,7 @@ class Tables:
 
     def assign(self) -> None:
         """Makes each table a source or a sink; one that is only the base of a LIKE is neither."""
-        tables: dict[str, TableDecl] = {}
-        for scope in self.scopes:
-            for table in scope.tables:
-                tables.setdefault(table.name.value.lower(), table)
-        # A table that stands twice is kept once above; the names' check must still see the other.
-        for scope in self.scopes:
-            for table in scope.tables:
-                if tables[table.name.value.lower()] is not table:
-                    self._twice(table.name, tables[table.name.value.lower()].name)
+        tables = self._named_tables()
         bases = {t.like.base.value.lower() for t in tables.values() if t.like is not None}
         tables = resolve_likes(tables, self.sources, self.sinks, self.broken, self._error)
         inserts: dict[str, InsertDecl] = {}
@@ -83,6 +75,19 @@ class Tables:
                 self._no_query(table)
             else:
                 self.sources.append(_source_of(table))
+
+    def _named_tables(self) -> dict[str, TableDecl]:
+        """Tables by name in lower case."""
+        tables: dict[str, TableDecl] = {}
+        for scope in self.scopes:
+            for table in scope.tables:
+                tables.setdefault(table.name.value.lower(), table)
+        # A table that stands twice is kept once above; the names' check must still see the other.
+        for scope in self.scopes:
+            for table in scope.tables:
+                if tables[table.name.value.lower()] is not table:
+                    self._twice(table.name, tables[table.name.value.lower()].name)
+        return tables
 
     def _no_query(self, table: TableDecl) -> None:
         name = table.name.value

@@ -28,8 +28,16 @@ KEYS: Final[dict[str, Callable[[Column], Column]]] = {
 
 def with_file_metadata(rows: DataFrame, scan: Scan) -> DataFrame:
     """The rows with the metadata columns of a scan behind their own."""
-    if not scan.metadata:
-        return rows
+    return rows.select("*", *file_metadata(rows, scan)) if scan.metadata else rows
+
+
+def file_metadata(rows: DataFrame, scan: Scan) -> list[Column]:
+    """The metadata columns of a scan, over the rows as the reader gives them."""
+    file = file_of(rows)
+    return [KEYS[key](file).alias(name) for name, key in scan.metadata.items()]
+
+
+def file_of(rows: DataFrame) -> Column:
+    """Spark's struct of the file that a row came from."""
     # Not by name: a record may have a column of its own called `_metadata`.
-    file = rows.metadataColumn("_metadata")
-    return rows.select("*", *(KEYS[key](file).alias(name) for name, key in scan.metadata.items()))
+    return rows.metadataColumn("_metadata")

@@ -15,6 +15,7 @@ from compiler.jobplan.model import Scan
 from runtime.connectors import paths
 from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sources.base import schema_of
+from runtime.connectors.sources.file_metadata import file_metadata, file_of, with_file_metadata
 from runtime.spark.context import Context, quote
 
 _FOREVER = "36500d"
@@ -94,20 +95,19 @@ class FilesystemSource:
             .options(**spark_options(scan.options))
         )
         rows = reader.load(_location(str(scan.options["path"]), ctx.project_dir))
-        rows = with_file_metadata(rows, scan)
-        return rows if scan.marks is None else _marked(rows, scan.marks)
+        return with_file_metadata(rows, scan) if scan.marks is None else _marked(rows, scan, scan.marks[1])
 
 
-def _marked(rows: DataFrame, marks: tuple[str, str]) -> DataFrame:
+def _marked(rows: DataFrame, scan: Scan, position: str) -> DataFrame:
     """The rows with the file of each as its position.
 
     Spark parses only the columns that are asked for, and would find a record good if its bad column is not
     among them; so all are asked for, through a struct that no pruning reaches into. The partition's number
     keeps Spark from putting the parts together.
     """
-    _, position = marks
     columns = [F.col(quote(name)) for name in rows.columns]
-    whole = F.struct(*columns, F.col("_metadata.file_path").alias(position)).alias("__record")
+    place = file_of(rows).getField("file_path").alias(position)
+    whole = F.struct(*columns, *file_metadata(rows, scan), place).alias("__record")
     barrier = rows.select(whole, F.spark_partition_id().alias("__partition")).where("__partition >= 0")
     return barrier.select("__record.*")
 
