@@ -77,6 +77,8 @@ def resolve(
     known = _by_spelling((*own, *COMMON[role]))
     values: dict[str, OptionValue] = {}
     places: dict[str, Span] = {}
+    # Options that were probably meant by misspelt ones: those are not missing as well.
+    meant: set[str | None] = set()
     for option in declared:
         if option.key.value.lower() == "connector":
             continue
@@ -92,13 +94,13 @@ def resolve(
             places[name] = option.key.span
         elif not option.inherited:
             # A SET speaks to all statements after it; what does not concern this one is not its mistake.
-            _unknown_option(option, connector, known, reporter)
+            meant.add(_unknown_option(option, connector, known, reporter))
     for option in defaults:
         found = known.get(_spelling(option.key.value))
         if found is not None and found.name not in values:
             values[found.name] = _value(found, option.value, reporter)
     for needed in own:
-        if needed.required and needed.name not in values:
+        if needed.required and needed.name not in values and needed.name not in meant:
             reporter.add(
                 Diagnostic(
                     codes.MISSING_KEY,
@@ -167,7 +169,8 @@ def _by_spelling(options: Iterable[Option]) -> dict[str, Option]:
 
 def _unknown_option(
     option: OptionDecl, connector: Connector, known: dict[str, Option], reporter: Reporter
-) -> None:
+) -> str | None:
+    """Reports an unknown option, and returns the one that was probably meant."""
     names = sorted({o.name for o in known.values()})
     near = suggest(option.key.value, names)
     listed = f"its options are {', '.join(names)}"
@@ -179,6 +182,7 @@ def _unknown_option(
             fix=f"did you mean `{near}`?" if near else listed,
         )
     )
+    return near
 
 
 def _report(reporter: Reporter, code: codes.Code, message: str, span: Span, fix: str | None = None) -> None:

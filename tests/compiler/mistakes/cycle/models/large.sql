@@ -1,0 +1,2 @@
+SELECT id, customer, price, ordered_at
+FROM checked

@@ -1,0 +1,1 @@
+SELECT id, customer, price, ordered_at FROM large

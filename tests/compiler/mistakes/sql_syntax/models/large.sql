@@ -1,0 +1,3 @@
+SELECT id, customer, price, ordered_at
+FROM orders
+WERE price > ${least}

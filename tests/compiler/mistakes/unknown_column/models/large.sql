@@ -1,0 +1,2 @@
+SELECT id, customer, prise, ordered_at
+FROM orders

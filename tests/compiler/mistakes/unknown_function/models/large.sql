@@ -1,0 +1,2 @@
+SELECT id, uper(customer) AS customer, price, ordered_at
+FROM orders
