@@ -52,7 +52,8 @@ def bind_relation(binder: QueryBinder, tree: exp.Expr) -> Bound:
         Poisoned: the relation has a mistake of its own.
     """
     if tree.args.get("version") is not None and not isinstance(tree.parent, exp.Join):
-        raise binder.error(codes.NOT_YET_STREAMING, "FOR SYSTEM_TIME AS OF is not supported yet", tree)
+        message = "FOR SYSTEM_TIME AS OF stands in a JOIN"
+        raise binder.error(codes.NOT_YET_STREAMING, message, tree, fix="join a stream with this relation")
     if isinstance(tree, exp.Subquery):
         node = binder.named(tree.this, tree.args.get("alias"))
         return Bound(node, Scope.of(node.schema, tree.alias or None))

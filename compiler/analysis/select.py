@@ -24,6 +24,7 @@ from compiler.analysis.laterals import (
 from compiler.analysis.places import tree_span
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
+from compiler.analysis.where import Where
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import Span
@@ -225,11 +226,12 @@ class QueryBinder:
                 fix="read from a source, a model or a seed",
             )
         bound = self.bind_relation(from_.this)
+        where = Where(self, tree)
         for join in tree.args.get("joins") or ():
             lateral = takes_apart(join.this)
-            bound = bind_lateral_join(self, bound, join) if lateral else bind_join(self, bound, join)
+            bound = bind_lateral_join(self, bound, join) if lateral else bind_join(self, bound, join, where)
         bound = bind_lateral_views(self, bound, tree)
-        filtered = self._where(bound, tree)
+        filtered = where.filter(bound)
         generated = self.attempt(lambda: lift_generators(self, tree, filtered or bound.node, bound.scope))
         failed = filtered is None or generated is None
         node, made = generated or (bound.node, generators(tree))
@@ -238,27 +240,6 @@ class QueryBinder:
         if failed or items is None or grouped is None or has_refused(tree):
             raise Poisoned
         return self._finish(tree, grouped, names)
-
-    def _where(self, bound: Bound, tree: exp.Select) -> Node | None:
-        where = tree.args.get("where")
-        if where is None:
-            return bound.node
-        binder = self.expressions(bound.scope, "WHERE")
-        try:
-            predicate = binder.condition(where.this, "WHERE")
-        except DiagnosticError as error:
-            aliases = {i.alias.lower(): i.this for i in tree.expressions if isinstance(i, exp.Alias)}
-            self.reporter.extend(self._alias_in_where(found, aliases) for found in error.diagnostics)
-            return None
-        return self.builder.filter(bound.node, predicate, self.span(where))
-
-    def _alias_in_where(self, found: Diagnostic, aliases: dict[str, exp.Expr]) -> Diagnostic:
-        """Says so where an unknown column is an alias that SELECT gives only later."""
-        meant = aliases.get(found.span.text.strip("`").lower()) if found.span is not None else None
-        if found.code is not codes.UNKNOWN_COLUMN or meant is None:
-            return found
-        cause = "WHERE is computed before SELECT, so it cannot see SELECT's names"
-        return replace(found, cause=cause, fix=f"write the expression itself: {self.span(meant).text}")
 
     def _select_items(
         self, tree: exp.Select, scope: Scope, made: dict[int, list[SelectItem]]

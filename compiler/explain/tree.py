@@ -91,6 +91,8 @@ def _edge(op: job.Operator, index: int) -> str:
     """What moves rows between an operator and an input of another chain."""
     if isinstance(op, job.Aggregate):
         return f"exchange hash({', '.join(key.name for key in op.keys)})"
+    if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin)):
+        return f"{'right' if index else 'left'}, exchange hash(keys)"
     if isinstance(op, job.SeedJoin) and index == 1:
         return "exchange broadcast"
     return f"input {index + 1}"
@@ -124,6 +126,10 @@ def _details(op: job.Operator) -> Iterator[str]:
             yield f"by {', '.join(key.name for key in op.keys)}"
         case job.SeedJoin():
             yield op.kind + (f" on {op.condition}" if op.condition else "")
+        case job.IntervalJoin() | job.WindowJoin():
+            yield f"{op.kind} on {op.condition}"
+        case job.RegularJoin():
+            yield f"inner on {op.condition}"
         case job.Union():
             yield f"of {len(op.inputs)} inputs"
 

@@ -19,13 +19,17 @@ from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
+from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
+from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
+from compiler.jobplan.operators.window_join import WindowJoin
 
 JOB_PLAN_VERSION = 1
 MANIFEST_VERSION = 1
@@ -37,18 +41,22 @@ __all__ = [
     "Aggregate",
     "Chain",
     "Column",
+    "EventTime",
     "Exchange",
     "Filter",
     "Generate",
     "GroupMemory",
+    "IntervalJoin",
     "Item",
     "JobPlan",
     "Manifest",
     "Operator",
     "OptionValue",
     "Options",
+    "OutputColumn",
     "Project",
     "Query",
+    "RegularJoin",
     "Scan",
     "Seed",
     "SeedJoin",
@@ -58,6 +66,7 @@ __all__ = [
     "Union",
     "Watermark",
     "Window",
+    "WindowJoin",
 ]
 
 

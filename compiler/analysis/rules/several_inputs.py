@@ -8,21 +8,31 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import walk
-from compiler.plan.operators import Scan
+from compiler.plan.operators import RegularJoin, Scan
+from compiler.plan.operators._stream_join import StreamJoin
 
 
 def several_inputs(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR311 (warning) for an operator that keeps state over rows of two or more sources."""
+    told: dict[int, list[str]] = {}
     for node in walk(*(sink.node for sink in plan.sinks)):
-        if not node.is_stateful:
+        # Whether rows meet in a regular join hangs on no watermark.
+        if not node.is_stateful or isinstance(node, RegularJoin):
             continue
         scans = [f"`{scan.uid}`" for scan in walk(node) if isinstance(scan, Scan)]
-        if len(scans) > 1:
-            yield Diagnostic(
-                codes.SEVERAL_INPUTS,
-                f"these windows close only as fast as the slowest of {', '.join(scans[:-1])} and {scans[-1]}",
-                plan.places.get(node.uid),
-                cause="the watermark is the least of those of the inputs, so one source that falls silent "
-                "keeps every window open",
-                fix="see that each source keeps sending rows, or give each its own aggregate and sink",
-            )
+        # What stands above an operator that waits for the same inputs waits with it.
+        if len(scans) < 2 or any(told.get(id(below)) == scans for below in walk(*node.inputs)):
+            continue
+        told[id(node)] = scans
+        is_join = isinstance(node, StreamJoin)
+        what = "rows of this join are forgotten" if is_join else "these windows close"
+        held = "every row in the join's state" if is_join else "every window open"
+        yield Diagnostic(
+            codes.SEVERAL_INPUTS,
+            f"{what} only as fast as the slowest of {', '.join(scans[:-1])} and {scans[-1]}",
+            plan.places.get(node.uid),
+            cause="the watermark is the least of those of the inputs, so one source that falls silent "
+            f"keeps {held}",
+            fix="see that each source keeps sending rows"
+            + ("" if is_join else ", or give each its own aggregate and sink"),
+        )

@@ -8,12 +8,29 @@ from __future__ import annotations
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
+from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
+from compiler.jobplan.operators.window_join import WindowJoin
 
-Operator = Scan | Seed | Watermark | Filter | Project | Generate | Window | Aggregate | Union | SeedJoin
+Operator = (
+    Scan
+    | Seed
+    | Watermark
+    | Filter
+    | Project
+    | Generate
+    | Window
+    | Aggregate
+    | Union
+    | SeedJoin
+    | IntervalJoin
+    | WindowJoin
+    | RegularJoin
+)

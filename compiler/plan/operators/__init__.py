@@ -4,13 +4,16 @@ from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
 from compiler.plan.operators.filter import Filter
 from compiler.plan.operators.generate import Generate
+from compiler.plan.operators.interval_join import IntervalJoin
 from compiler.plan.operators.project import Project
+from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
 from compiler.plan.operators.seed import SeedScan
 from compiler.plan.operators.seed_join import SeedJoin
 from compiler.plan.operators.union import Union
 from compiler.plan.operators.watermark import Watermark
 from compiler.plan.operators.window import Window
+from compiler.plan.operators.window_join import WindowJoin
 
 OPERATORS = (
     Scan,
@@ -23,6 +26,9 @@ OPERATORS = (
     Window,
     Aggregate,
     SeedJoin,
+    IntervalJoin,
+    WindowJoin,
+    RegularJoin,
     Union,
 )
 
@@ -32,11 +38,14 @@ __all__ = [
     "Boundary",
     "Filter",
     "Generate",
+    "IntervalJoin",
     "Project",
+    "RegularJoin",
     "Scan",
     "SeedJoin",
     "SeedScan",
     "Union",
     "Watermark",
     "Window",
+    "WindowJoin",
 ]

@@ -1,4 +1,4 @@
-"""Joins with a small table."""
+"""Joins."""
 
 from __future__ import annotations
 
@@ -13,55 +13,71 @@ from compiler.syntax.fragment import Fragment
 from compiler.syntax.steps.reader import StepReader
 from compiler.syntax.yaml_nodes import Entry
 
-JOIN_KEYS: Final = ("with", "seed", "type", "on", "using")
-LATER_JOINS: Final = ("interval", "window", "temporal", "lookup")
-JOIN_KINDS: Final = ("inner", "left", "semi", "anti", "cross")
-_OUTER: Final = ("right", "full", "outer")
+# What a join of each form can say besides `with`, `type`, `on` and `using`; None is one without a form.
+FORMS: Final[dict[str | None, tuple[str, ...]]] = {
+    None: ("seed",),
+    "interval": ("time",),
+    "window": (),
+    "temporal": ("as_of",),
+    "lookup": ("as_of",),
+}
+JOIN_KINDS: Final = ("inner", "left", "right", "full", "semi", "anti", "cross")
+_KINDS_OF: Final = {"temporal": ("inner", "left"), "lookup": ("inner", "left")}
 
 
 @dataclass(frozen=True, slots=True)
 class JoinStep(Step):
-    """Joins with a seed: `kind` is inner, left, semi, anti or cross.
+    """Joins with another relation.
 
     Columns of both sides are named by their relation (`airlines.name`) until a select; a name that only
-    one side has needs no prefix. `using` names key columns that both sides have.
+    one side has needs no prefix. `using` names key columns that both sides have. `form` is interval,
+    window, temporal, lookup or None; `time` holds the bounds of an interval join, `as_of` the time at which
+    a temporal or lookup join reads the other side.
     """
 
     relation: Text
     kind: str
     on: Fragment | None
     using: tuple[Text, ...]
+    form: str | None = None
+    time: Fragment | None = None
+    as_of: Fragment | None = None
 
     @property
     def relations(self) -> tuple[Text, ...]:
-        """The seed."""
+        """The other relation."""
         return (self.relation,)
 
 
 def read_join(reader: StepReader, entry: Entry, span: Span) -> Step | None:
-    """Reads `join: {with: seed, on: condition}`."""
+    """Reads `join: {with: relation, on: condition}` and `join: {interval: {with, on, time}}`."""
+    form = _form(reader, entry)
+    if form is None:
+        return _read(reader, entry, span, None)
+    return _read(reader, form, span, form.key.value)
+
+
+def _form(reader: StepReader, entry: Entry) -> Entry | None:
+    if entry.node.id != "mapping":
+        return None
+    entries = reader.yaml.entries(entry.node, "`join`")
+    return entries[0] if len(entries) == 1 and entries[0].key.value in FORMS else None
+
+
+def _read(reader: StepReader, entry: Entry, span: Span, form: str | None) -> Step | None:
     yaml = reader.yaml
-    if entry.node.id == "mapping":
-        for inner in yaml.entries(entry.node, "`join`"):
-            if inner.key.value in LATER_JOINS:
-                reader.later(f"{inner.key.value} join", inner.key)
-                return None
-    keys = yaml.mapping(entry.node, "`join`", JOIN_KEYS)
+    what = f"`{form}` join" if form else "`join`"
+    keys = yaml.mapping(entry.node, what, ("with", "type", "on", "using", *FORMS[form]))
     if keys is None:
         return None
-    named = [keys[k] for k in ("with", "seed") if k in keys]
-    if len(named) != 1:
-        reader.scope.error(
-            MISSING_KEY if not named else WRONG_VALUE,
-            "`join` has no `with`" if not named else "`join` has both `with` and `seed`",
-            entry.key.span,
-            fix="add `with:` and the name of a seed" if not named else "keep one of the two",
-        )
-        return None
-    relation = yaml.text(named[0].node, f"`{named[0].key.value}` of `join`")
-    kind = _join_kind(reader, keys.get("type"))
-    on = reader.expression(keys["on"].node, "`on` of `join`") if "on" in keys else None
-    using = yaml.texts(keys["using"].node, "`using` of `join`") if "using" in keys else ()
+    relation = _relation(reader, entry, keys, what)
+    kind = _kind(reader, keys.get("type"), form)
+    fragments = {
+        key: reader.expression(keys[key].node, f"`{key}` of {what}")
+        for key in ("on", "time", "as_of")
+        if key in keys
+    }
+    using = yaml.texts(keys["using"].node, f"`using` of {what}") if "using" in keys else ()
     if "on" in keys and "using" in keys:
         reader.scope.error(
             WRONG_VALUE,
@@ -69,48 +85,65 @@ def read_join(reader: StepReader, entry: Entry, span: Span) -> Step | None:
             keys["using"].key.span,
             fix="keep one of the two",
         )
-    elif kind == "cross" and (on is not None or using):
+    elif kind == "cross" and ("on" in keys or using):
         reader.scope.error(
             WRONG_VALUE, "a cross join has no condition", (keys.get("on") or keys["using"]).key.span
         )
     elif kind is not None and kind != "cross" and "on" not in keys and not using:
         reader.scope.error(
             MISSING_KEY,
-            "`join` has no condition",
+            f"{what} has no condition",
             entry.key.span,
             fix="add `on:` with an equality, or `using: [column]`",
         )
         return None
-    if relation is None or kind is None or ("on" in keys and on is None):
+    if relation is None or kind is None or None in fragments.values():
         return None
-    return JoinStep(span, yaml.relation(relation), kind, on, using)
+    return JoinStep(
+        span,
+        yaml.relation(relation),
+        kind,
+        fragments.get("on"),
+        using,
+        form,
+        fragments.get("time"),
+        fragments.get("as_of"),
+    )
 
 
-def _join_kind(reader: StepReader, entry: Entry | None) -> str | None:
+def _relation(reader: StepReader, entry: Entry, keys: dict[str, Entry], what: str) -> Text | None:
+    named = [keys[k] for k in ("with", "seed") if k in keys]
+    if len(named) == 1:
+        return reader.yaml.text(named[0].node, f"`{named[0].key.value}` of {what}")
+    reader.scope.error(
+        MISSING_KEY if not named else WRONG_VALUE,
+        f"{what} has no `with`" if not named else f"{what} has both `with` and `seed`",
+        entry.key.span,
+        fix="add `with:` and the name of a relation" if not named else "keep one of the two",
+    )
+    return None
+
+
+def _kind(reader: StepReader, entry: Entry | None, form: str | None) -> str | None:
     """Reads `type` of a join."""
     if entry is None:
         return "inner"
     text = reader.yaml.text(entry.node, "`type` of `join`")
     if text is None:
         return None
-    kind = " ".join(text.value.lower().replace("_", " ").split()).removesuffix(" outer").removeprefix("left ")
-    kind = kind or "left"
-    if kind in JOIN_KINDS:
+    kind = " ".join(text.value.lower().replace("_", " ").split()).removesuffix(" outer")
+    kind = "full" if kind == "outer" else kind
+    kind = kind.removeprefix("left ") if kind in ("left semi", "left anti") else kind
+    known = _KINDS_OF.get(form or "", JOIN_KINDS if form is None else JOIN_KINDS[:-1])
+    if kind in known:
         return kind
-    if kind in _OUTER:
-        reader.scope.error(
-            WRONG_VALUE,
-            f"a {kind} join keeps rows of the seed that no event meets",
-            text.span,
-            cause="a stream never ends, so it is never known that none will",
-            fix="use `left`, which keeps every row of the stream",
-        )
-        return None
     reader.scope.error(
         WRONG_VALUE,
-        f"unknown type of join `{text.value}`",
+        f"a {form} join cannot be `{text.value}`"
+        if kind in JOIN_KINDS
+        else f"unknown type of join `{text.value}`",
         text.span,
-        cause=f"known are {one_of(JOIN_KINDS)}",
-        fix=did_you_mean(text.value, JOIN_KINDS),
+        cause=f"known are {one_of(known)}",
+        fix=did_you_mean(text.value, known),
     )
     return None

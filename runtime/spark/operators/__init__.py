@@ -15,13 +15,16 @@ from runtime.spark.operators import (
     aggregate,
     filter,
     generate,
+    interval_join,
     project,
+    regular_join,
     scan,
     seed,
     seed_join,
     union,
     watermark,
     window,
+    window_join,
 )
 
 LOWERINGS: dict[type[model.Operator], Lowering] = {
@@ -35,6 +38,9 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Aggregate: aggregate.lower,
     model.Union: union.lower,
     model.SeedJoin: seed_join.lower,
+    model.IntervalJoin: interval_join.lower,
+    model.WindowJoin: window_join.lower,
+    model.RegularJoin: regular_join.lower,
 }
 
 

@@ -1,0 +1,112 @@
+"""WHERE, of which a join of two streams may take the parts that bound it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from compiler.analysis.relations import Bound
+from compiler.analysis.scope import Scope
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.plan.expr import Expr, conjunction
+from compiler.plan.node import Node
+
+if TYPE_CHECKING:
+    from compiler.analysis.select import QueryBinder
+
+Wanted = Callable[[Expr], bool]
+
+
+class Where:
+    """The WHERE clause of a SELECT.
+
+    `FROM a, b WHERE a.k = b.k AND …` is an inner join whose condition stands in WHERE; what the join takes
+    is not filtered once more.
+    """
+
+    def __init__(self, binder: QueryBinder, tree: exp.Select) -> None:
+        self._binder = binder
+        self._tree = tree
+        self._where: exp.Expr | None = tree.args.get("where")
+        self._left: list[exp.Expr] = _conjuncts(self._where.this) if self._where is not None else []
+        self._whole = True
+
+    def of(self, join: exp.Join) -> Callable[[Scope, Wanted], list[Expr]]:
+        """What gives the parts of WHERE to one join of the SELECT."""
+        joins: list[exp.Join] = self._tree.args.get("joins") or []
+        after = joins[next(i for i, other in enumerate(joins) if other is join) + 1 :]
+
+        def take(scope: Scope, wanted: Wanted) -> list[Expr]:
+            # An outer join above would see rows that WHERE takes away only behind it.
+            if any((other.side or "").lower() in ("right", "full") for other in after):
+                return []
+            return self._take(scope, wanted, last=not after)
+
+        return take
+
+    def _take(self, scope: Scope, wanted: Wanted, last: bool) -> list[Expr]:
+        taken: list[Expr] = []
+        left: list[exp.Expr] = []
+        for part in self._left:
+            bound = self._bound(part, scope, last)
+            if bound is not None and wanted(bound):
+                taken.append(bound)
+                self._whole = False
+            else:
+                left.append(part)
+        self._left = left
+        return taken
+
+    def _bound(self, part: exp.Expr, scope: Scope, last: bool) -> Expr | None:
+        columns = list(part.find_all(exp.Column))
+        # A name without its relation could be that of one that is joined later.
+        if not last and not all(column.table and scope.part(column.table) for column in columns):
+            return None
+        try:
+            return self._binder.expressions(scope, "WHERE").condition(part, "WHERE")
+        except DiagnosticError:
+            # It is told when what is left of WHERE is bound.
+            return None
+
+    def filter(self, bound: Bound) -> Node | None:
+        """The rows that pass; None if a mistake was found and told."""
+        if self._where is None or not self._left:
+            return bound.node
+        binder = self._binder.expressions(bound.scope, "WHERE")
+        try:
+            if self._whole:
+                predicate = binder.condition(self._where.this, "WHERE")
+            else:
+                predicate = conjunction([binder.condition(part, "WHERE") for part in self._left])
+        except DiagnosticError as error:
+            aliases = {i.alias.lower(): i.this for i in self._tree.expressions if isinstance(i, exp.Alias)}
+            self._binder.reporter.extend(self._alias_in_where(found, aliases) for found in error.diagnostics)
+            return None
+        return self._binder.builder.filter(bound.node, predicate, self._binder.span(self._where))
+
+    def _alias_in_where(self, found: Diagnostic, aliases: dict[str, exp.Expr]) -> Diagnostic:
+        """Says so where an unknown column is an alias that SELECT gives only later."""
+        meant = aliases.get(found.span.text.strip("`").lower()) if found.span is not None else None
+        if found.code is not codes.UNKNOWN_COLUMN or meant is None:
+            return found
+        cause = "WHERE is computed before SELECT, so it cannot see SELECT's names"
+        fix = f"write the expression itself: {self._binder.span(meant).text}"
+        return replace(found, cause=cause, fix=fix)
+
+
+def _conjuncts(tree: exp.Expr) -> list[exp.Expr]:
+    parts: list[exp.Expr] = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.And):
+            stack += [node.args["expression"], node.this]
+        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And):
+            stack.append(node.this)
+        else:
+            parts.append(node)
+    return parts

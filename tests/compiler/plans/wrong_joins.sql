@@ -1,0 +1,17 @@
+CREATE MODEL m1 AS SELECT o.id FROM orders o LEFT JOIN clicks c ON o.customer = c.customer;
+CREATE MODEL m2 AS SELECT o.id FROM orders o RIGHT JOIN clicks c ON o.customer = c.customer AND c.clicked_at > o.ordered_at;
+CREATE MODEL m3 AS SELECT o.id FROM orders o FULL JOIN clicks c ON o.customer = c.customer AND o.ordered_at > c.clicked_at - INTERVAL '1' HOUR;
+CREATE MODEL m4 AS SELECT o.id FROM orders o LEFT JOIN readings r ON o.customer = r.sensor;
+CREATE MODEL m5 AS SELECT o.id FROM orders o JOIN clicks c ON o.ordered_at > c.clicked_at;
+CREATE MODEL m6 AS SELECT o.id FROM orders o, clicks c;
+CREATE MODEL m7 AS SELECT o.id FROM orders o JOIN clicks c ON o.customer = c.customer AND c.clicked_at > o.ordered_at + INTERVAL '1' HOUR AND c.clicked_at < o.ordered_at - INTERVAL '1' HOUR;
+CREATE MODEL m8 AS SELECT L.id FROM TUMBLE(TABLE orders, DESCRIPTOR(ordered_at), INTERVAL '5' MINUTES) L JOIN TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '5' MINUTES) R ON L.customer = R.customer AND L.window_end = R.window_end;
+CREATE MODEL m9 AS SELECT L.id FROM TUMBLE(TABLE orders, DESCRIPTOR(ordered_at), INTERVAL '5' MINUTES) L JOIN TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '10' MINUTES) R ON L.customer = R.customer AND L.window_start = R.window_start AND L.window_end = R.window_end;
+CREATE MODEL m10 AS SELECT page FROM orders o JOIN clicks c USING (customer) WHERE c.clicked_at > o.ordered_at;
+CREATE MODEL m11 AS SELECT o.id FROM orders o LEFT JOIN clicks c ON o.customer = c.customer AND c.clicked_at BETWEEN o.ordered_at AND o.ordered_at + INTERVAL '1' MONTH;
+CREATE MODEL m12 AS
+SELECT window_start, window_end, count(*) AS n FROM TUMBLE(TABLE (
+  SELECT o.id, c.clicked_at FROM orders o LEFT JOIN clicks c
+  ON o.customer = c.customer AND c.clicked_at BETWEEN o.ordered_at AND o.ordered_at + INTERVAL '1' HOUR
+), DESCRIPTOR(clicked_at), INTERVAL '5' MINUTES) GROUP BY window_start, window_end;
+CREATE MODEL m13 AS SELECT customer FROM orders FULL JOIN clicks USING (customer);
