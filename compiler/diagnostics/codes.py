@@ -94,7 +94,6 @@ OUTER_SEED = Code("HR313", "outer join keeps the wrong side")
 AGGREGATE_OF_AGGREGATE = Code("HR314", "aggregate function in the wrong place")
 SOURCE_POLICY = Code("HR315", "policy that the source cannot follow")
 JOIN_BOUNDS = Code("HR325", "time bounds of a join of two streams")
-JOIN_OF_CHANGES = Code("HR326", "join over rows that are taken back")
 WINDOW_JOIN = Code("HR327", "join of windows")
 
 # HR4xx: delivery
