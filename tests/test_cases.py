@@ -164,7 +164,7 @@ def written_rows(root: Path, columns: list[str]) -> Counter[Row]:
     return rows
 
 
-def check(name: str, root: Path, compiled: Compiled, expected: Expectation) -> None:
+def check(session: SparkSession, root: Path, compiled: Compiled, expected: Expectation) -> None:
     header, rows = read_csv(expected.file)
     assert compiled.plan is not None
     (sink,) = compiled.plan.queries[0].sinks
@@ -207,4 +207,4 @@ def test_case(session: SparkSession, tmp_path: Path, name: str, number: int, way
     lay_out(name, tmp_path, parts[half:], half)
     report = run(compiled.plan, tmp_path, session=session, on_end=on_end)
     assert not any(query.failure for query in report.queries)
-    check(name, tmp_path, compiled, expected)
+    check(session, tmp_path, compiled, expected)

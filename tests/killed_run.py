@@ -1,0 +1,56 @@
+"""Runs a plan in a process of its own, which may kill itself and its JVM after some epochs.
+
+Usage: killed_run.py PROJECT PLAN ON_END EPOCHS; EPOCHS is 0 for a run to its end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from compiler.jobplan.codec import plan_from_json
+from runtime.connectors.packages import packages_of
+from runtime.jobs.events import EpochCompleted, Event
+from runtime.jobs.runner import run
+from runtime.spark import session as sessions
+from runtime.spark.session import SessionSettings, open_session
+
+
+def main() -> None:
+    project, plan, on_end, epochs = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    seen = 0
+
+    def count(event: Event) -> None:
+        nonlocal seen
+        seen += isinstance(event, EpochCompleted)
+        if epochs and seen >= epochs:
+            driver = sessions._driver
+            assert driver is not None
+            os.kill(driver.jvm.process.pid, signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    job = plan_from_json(plan.read_text(encoding="utf-8"))
+    settings = SessionSettings(
+        app_name="killed",
+        log_path=project / "jvm.log",
+        master="local[2]",
+        short_run=True,
+        driver_memory="2g",
+        packages=packages_of(job),
+    )
+    report = run(
+        job,
+        project,
+        session=open_session(settings),
+        on_end="close" if on_end == "close" else "leave_open",
+        events=count,
+    )
+    for failure in report.failures:
+        sys.stderr.write(f"{failure.message} ({failure.cause})\n")
+    sys.exit(1 if report.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

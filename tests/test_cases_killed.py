@@ -1,0 +1,94 @@
+"""Every case that runs, killed amid its epochs and started again: the rows are those of an undisturbed run.
+
+The queries of many cases run in one process, so that one kill and one restart serve them all. Which epochs
+are in flight then is chance; the seed is told when a test fails.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from pyspark.sql import SparkSession
+from test_cases import RUN, Expectation, batches, check, compile_case, expectations, lay_out
+
+from compiler.compile import Compiled
+from compiler.diagnostics.render import render_all
+from compiler.jobplan.codec import to_json
+from compiler.jobplan.model import JobPlan, Query
+
+HERE = Path(__file__).parent
+TOGETHER = 10
+
+
+def runs_by_end() -> list[tuple[str, list[tuple[str, int]]]]:
+    """What ends alike, in groups that two cores can run at once."""
+    found = []
+    for end in ("close", "leave_open"):
+        names = [
+            (name, number)
+            for name in RUN
+            for number, expected in enumerate(expectations(name))
+            if expected.end_of_input == end
+        ]
+        found += [(end, names[start : start + TOGETHER]) for start in range(0, len(names), TOGETHER)]
+    return found
+
+
+def named(query: Query, case: str) -> Query:
+    """The query under names of its own, so that cases do not meet in one state root."""
+    sinks = tuple(replace(sink, uid=f"{case}-{sink.uid}") for sink in query.sinks)
+    return replace(query, uid=f"{case}-{query.uid}", sinks=sinks)
+
+
+def child(root: Path, end: str, epochs: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(HERE / "killed_run.py"), str(root), str(root / "plan.json"), end, str(epochs)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("end", "names"), runs_by_end(), ids=[f"{end}-{i}" for i, (end, _) in enumerate(runs_by_end())]
+)
+def test_killed_and_started_again(
+    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]
+) -> None:
+    compiled: list[tuple[Path, Compiled, Expectation]] = []
+    queries: list[Query] = []
+    plan: JobPlan | None = None
+    epochs = 0
+    for name, number in names:
+        root = tmp_path / f"{name}-{number}"
+        found = compile_case(name, root)
+        assert found.plan is not None, render_all(found.diagnostics)
+        plan = found.plan
+        parts = batches(name, spread=True)
+        lay_out(name, root, parts, 0)
+        epochs += len(parts)
+        compiled.append((root, found, expectations(name)[number]))
+        queries += [named(query, f"{name}-{number}") for query in found.plan.queries]
+    assert plan is not None
+    (tmp_path / "plan.json").write_text(to_json(replace(plan, queries=tuple(queries))), encoding="utf-8")
+
+    seed = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(10**6))
+    kill_after = random.Random(seed).randint(1, max(1, epochs - 1))
+    told = f"seed {seed}: killed after {kill_after} of {epochs} epochs"
+    first = child(tmp_path, end, kill_after)
+    assert first.returncode == -signal.SIGKILL, told + first.stderr
+    second = child(tmp_path, end, 0)
+    assert second.returncode == 0, told + second.stderr
+    for root, case, expected in compiled:
+        try:
+            check(session, root, case, expected)
+        except AssertionError as error:
+            raise AssertionError(f"{root.name}, {told}") from error
