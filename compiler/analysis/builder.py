@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from compiler.analysis.model_options import ModelOptions
+from compiler.analysis.session_groups import session_aggregate
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from compiler.diagnostics.source import Span
 from compiler.plan import types as t
 from compiler.plan.expr import Cast, Column, Expr
 from compiler.plan.node import Node
-from compiler.plan.operators import Aggregate, Filter, Project, SeedJoin, Union, Window
+from compiler.plan.operators import Aggregate, Filter, Project, SeedJoin, Union
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.seed_join import JoinKind
-from compiler.plan.operators.watermark import format_ms
-from compiler.plan.operators.window import END, START, TIME
-from compiler.plan.schema import Field, Schema
+from compiler.plan.operators.window import END, START
+from compiler.plan.schema import Schema
 
 _NO_OPTIONS = ModelOptions()
 
@@ -81,113 +80,19 @@ class Builder:
             return node
         return replace(candidate, uid=self.uid("project", span))
 
-    # --- windows ---------------------------------------------------------------------------------------
-
-    def window(
-        self,
-        node: Node,
-        shape: Literal["tumble", "hop"],
-        time_column: Field,
-        size_ms: int,
-        slide_ms: int,
-        offset_ms: int,
-        span: Span,
-        on: Span,
-        sizes: Span,
-    ) -> Node:
-        """TUMBLE or HOP; `on` and `sizes` are where the time column and the sizes are written.
-
-        Raises:
-            DiagnosticError: the column is no event time (HR302), sizes do not fit (HR304), or the input has
-                window columns already (HR208).
-        """
-        self._check_time_column(node, time_column, on)
-        self._check_sizes(shape, size_ms, slide_ms, sizes)
-        taken = [name for name in (START, END, TIME) if node.schema.get(name)]
-        if taken:
-            node = self._drop_window_columns(node, time_column, span)
-            renamed = node.schema.get(time_column.name)
-            assert renamed is not None
-        return Window(self.uid("window", span), node, shape, time_column.name, size_ms, slide_ms, offset_ms)
-
-    def _drop_window_columns(self, node: Node, time_column: Field, span: Span) -> Node:
-        """Lets windows be stacked: the columns of the lower window give way to those of the upper."""
-        if time_column.name.lower() in (START, END, TIME):
-            raise DiagnosticError(
-                Diagnostic(
-                    codes.DUPLICATE_COLUMN,
-                    f"the window's columns would hide `{time_column.name}`",
-                    span,
-                    cause="a window adds window_start, window_end and window_time",
-                    fix=f"rename it in the model below: `{time_column.name} AS rowtime`",
-                )
-            )
-        kept = [f for f in node.schema if f.name.lower() not in (START, END, TIME)]
-        return self.project(node, [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in kept], span)
-
-    def _check_time_column(self, node: Node, column: Field, span: Span) -> None:
-        if column.is_event_time:
-            return
-        if not node.is_stream:
-            if isinstance(column.type, t.Timestamp):
-                return
-            raise DiagnosticError(
-                Diagnostic(
-                    codes.WINDOW_TIME_COLUMN,
-                    f"a window lies over a TIMESTAMP, and `{column.name}` is {column.type}",
-                    span,
-                    fix=f"compute one in a model below: CAST({column.name} AS TIMESTAMP)"
-                    if column.type in (t.STRING, t.DATE)
-                    else None,
-                )
-            )
-        times = [f.name for f in node.schema if f.is_event_time]
-        if times:
-            fix = f"use the event time `{times[0]}`"
-        elif isinstance(column.type, t.Timestamp):
-            fix = (
-                f"declare in the source: WATERMARK FOR {column.name} AS {column.name} - INTERVAL '10' SECONDS"
-            )
-        else:
-            fix = "compute a TIMESTAMP column in the source and declare a WATERMARK for it"
-        raise DiagnosticError(
-            Diagnostic(
-                codes.WINDOW_TIME_COLUMN,
-                f"`{column.name}` is not an event time",
-                span,
-                cause="a window closes when the watermark passes its end; this column has no watermark",
-                fix=fix,
-            )
-        )
-
-    def _check_sizes(self, shape: str, size_ms: int, slide_ms: int, span: Span) -> None:
-        problem: tuple[str, str | None] | None = None
-        if size_ms <= 0 or slide_ms <= 0:
-            problem = ("a window's size must be greater than zero", None)
-        elif shape == "hop" and slide_ms > size_ms:
-            problem = (
-                f"the slide ({format_ms(slide_ms)}) is greater than the size ({format_ms(size_ms)})",
-                "a window begins at each slide; HOP takes the slide first, then the size",
-            )
-        elif shape == "hop" and size_ms % slide_ms:
-            problem = (
-                f"the size ({format_ms(size_ms)}) is no multiple of the slide ({format_ms(slide_ms)})",
-                _multiples(size_ms, slide_ms),
-            )
-        if problem is not None:
-            message, fix = problem
-            raise DiagnosticError(Diagnostic(codes.WINDOW_SIZES, message, span, fix=fix))
-
     # --- aggregates -----------------------------------------------------------------------------------
 
     def aggregate(
         self, node: Node, keys: Sequence[NamedExpr], aggregates: Sequence[NamedExpr], span: Span
-    ) -> Aggregate:
+    ) -> Node:
         """GROUP BY.
 
         Raises:
             DiagnosticError: the groups of a stream would never close (HR301, HR306, HR307).
         """
+        sessions = session_aggregate(self, node, keys, aggregates, span)
+        if sessions is not None:
+            return sessions
         built = Aggregate(self.uid("aggregate", span), node, tuple(keys), tuple(aggregates))
         if node.is_stream:
             self._check_window_keys(built, span)
@@ -298,11 +203,6 @@ class Builder:
             for f, wanted in zip(node.schema, types, strict=True)
         ]
         return self.project(node, items, span)
-
-
-def _multiples(size_ms: int, slide_ms: int) -> str:
-    lower = size_ms // slide_ms * slide_ms
-    return f"make it {format_ms(lower)} or {format_ms(lower + slide_ms)}, or change the slide"
 
 
 def count(number: int, what: str) -> str:

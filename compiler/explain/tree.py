@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from compiler.jobplan import model as job
 from compiler.plan.expr import quote_name
+from compiler.plan.operators.session import describe_session
 from compiler.plan.operators.watermark import format_ms
 
 
@@ -93,6 +94,10 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(key.name for key in op.keys)})"
     if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin)):
         return f"{'right' if index else 'left'}, exchange hash(keys)"
+    if isinstance(op, job.Session):
+        return f"exchange hash({', '.join(op.keys)})"
+    if isinstance(op, job.SessionAggregate):
+        return f"exchange hash({', '.join(key.sql for key in op.keys)})"
     if isinstance(op, job.SeedJoin) and index == 1:
         return "exchange broadcast"
     return f"input {index + 1}"
@@ -121,6 +126,12 @@ def _details(op: job.Operator) -> Iterator[str]:
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
             offset = f" from {format_ms(op.offset_ms)}" if op.offset_ms else ""
             yield f"{op.kind} {format_ms(op.size_ms)}{every}{offset} over {op.time_column}"
+        case job.Session():
+            yield describe_session(op.gap_ms, op.time_column, op.keys)
+        case job.SessionAggregate():
+            keys = tuple(key.sql for key in op.keys)
+            yield ", ".join(f"{item.sql} AS {item.name}" for item in op.aggregates) or "keys only"
+            yield f"over sessions of {describe_session(op.gap_ms, op.time_column, keys)}"
         case job.Aggregate():
             yield ", ".join(f"{item.sql} AS {item.name}" for item in op.aggregates) or "keys only"
             yield f"by {', '.join(key.name for key in op.keys)}"

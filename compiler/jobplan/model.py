@@ -25,6 +25,8 @@ from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
+from compiler.jobplan.operators.session import Session
+from compiler.jobplan.operators.session_aggregate import SessionAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
@@ -60,6 +62,8 @@ __all__ = [
     "Scan",
     "Seed",
     "SeedJoin",
+    "Session",
+    "SessionAggregate",
     "Settings",
     "Sink",
     "State",

@@ -10,6 +10,7 @@ from typing import Literal
 from compiler.plan.types import DataType
 
 WindowPart = Literal["start", "end", "time"]
+WindowShape = Literal["tumble", "hop", "cumulate"]
 
 
 @dataclass(frozen=True, slots=True)

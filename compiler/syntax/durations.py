@@ -44,6 +44,15 @@ def parse_duration_ms(text: str) -> int | None:
     return _whole(total) if text else None
 
 
+def parse_signed_duration_ms(text: str) -> int | None:
+    """As `parse_duration_ms`, with a minus in front allowed: `-1 hour`."""
+    text = text.strip()
+    if not text.startswith("-"):
+        return parse_duration_ms(text)
+    found = parse_duration_ms(text[1:])
+    return None if found is None else -found
+
+
 def _iso(text: str) -> int | None:
     match = _ISO.fullmatch(text)
     if match is None or not any(match.groups()):

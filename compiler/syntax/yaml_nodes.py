@@ -21,7 +21,7 @@ from compiler.diagnostics.diagnostic import Label
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import one_of, suggest
 from compiler.syntax.declarations import OptionDecl, Text
-from compiler.syntax.durations import parse_duration_ms
+from compiler.syntax.durations import parse_duration_ms, parse_signed_duration_ms
 from compiler.syntax.fragment import Fragment, Piece
 from compiler.syntax.parsed import Scope
 from compiler.syntax.variables import fill, fill_sql
@@ -119,10 +119,11 @@ class YamlReader:
             return None
         return fill_sql(scalar_fragment(self.file, node), self.scope).strip()
 
-    def duration(self, node: Any, what: str) -> Text | None:
-        """A text such as `5 minutes`."""
+    def duration(self, node: Any, what: str, *, signed: bool = False) -> Text | None:
+        """A text such as `5 minutes`; with `signed` also `-5 minutes`."""
         text = self.text(node, what)
-        if text is not None and parse_duration_ms(text.value) is None:
+        parse = parse_signed_duration_ms if signed else parse_duration_ms
+        if text is not None and parse(text.value) is None:
             fix = "write for instance `5 minutes`"
             if text.value.strip().isdigit():
                 fix = f"add the unit: `{text.value.strip()} seconds`"

@@ -8,13 +8,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from runtime.spark.operators.aggregate import TIME_KEY
+from runtime.spark.operators.session import SESSION_KEY
 from runtime.state.checkpoint import Checkpoint
 
 _log = logging.getLogger(__name__)
 
 
 def count_open_windows(session: SparkSession, checkpoint: Checkpoint) -> int:
-    """Distinct window ends, over all stateful operators. It reads the state as a batch."""
+    """Distinct window ends and sessions, over all stateful operators. It reads the state as a batch."""
     folder = checkpoint.path / "state"
     if checkpoint.last_committed < 0 or not folder.is_dir():
         return 0
@@ -25,7 +26,9 @@ def count_open_windows(session: SparkSession, checkpoint: Checkpoint) -> int:
                 session.read.format("statestore").option("operatorId", operator).load(str(checkpoint.path))
             )
             keys = state.schema["key"].dataType.fieldNames()  # type: ignore[attr-defined]  # it is a struct
-            if TIME_KEY in keys:
+            if SESSION_KEY in keys:
+                total += state.count()
+            elif TIME_KEY in keys:
                 total += state.select(F.col(f"key.{TIME_KEY}")).distinct().count()
         except Exception as error:  # noqa: BLE001  # a number for the report is not worth a failed run
             _log.warning("open windows of %s could not be counted", checkpoint.path, exc_info=error)

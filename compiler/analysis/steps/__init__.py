@@ -18,7 +18,7 @@ from compiler.analysis.steps.join import bind_join
 from compiler.analysis.steps.select import bind_select
 from compiler.analysis.steps.union import bind_union
 from compiler.analysis.steps.unnest import bind_unnest
-from compiler.analysis.steps.window import bind_window
+from compiler.analysis.steps.window import bind_session, bind_window
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.aggregate import AggregateStep
 from compiler.syntax.steps.derive import DeriveStep
@@ -27,13 +27,14 @@ from compiler.syntax.steps.join import JoinStep
 from compiler.syntax.steps.select import SelectStep
 from compiler.syntax.steps.union import UnionStep
 from compiler.syntax.steps.unnest import UnnestStep
-from compiler.syntax.steps.window import WindowStep
+from compiler.syntax.steps.window import SessionStep, WindowStep
 
 STEPS: Final[dict[type[Step], BindStep]] = {
     FilterStep: bind_filter,
     SelectStep: bind_select,
     DeriveStep: bind_derive,
     WindowStep: bind_window,
+    SessionStep: bind_session,
     AggregateStep: bind_aggregate,
     JoinStep: bind_join,
     UnionStep: bind_union,

@@ -15,7 +15,7 @@ from compiler.plan.operators.project import NamedExpr
 from compiler.syntax import declarations as decl
 from compiler.syntax.steps.aggregate import AggregateStep
 from compiler.syntax.steps.select import SelectStep
-from compiler.syntax.steps.window import WindowStep
+from compiler.syntax.steps.window import SessionStep, WindowStep
 
 
 def bind_aggregate(
@@ -57,7 +57,7 @@ def _aggregate(binder: StepsBinder, item: decl.NamedExpression, scope: Scope) ->
 
 def _follows_window(before: Before) -> bool:
     for step in reversed(before):
-        if isinstance(step, WindowStep):
+        if isinstance(step, (WindowStep, SessionStep)):
             return True
         if isinstance(step, (AggregateStep, SelectStep)):
             return False

@@ -20,7 +20,7 @@ from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
 from compiler.syntax import declarations as decl
 from compiler.syntax.dialect import parse_expression
-from compiler.syntax.durations import parse_duration_ms
+from compiler.syntax.durations import parse_signed_duration_ms
 from compiler.syntax.fragment import Fragment
 
 Item = TypeVar("Item")
@@ -127,12 +127,12 @@ def alias(scope: Scope) -> str | None:
 
 
 def duration(text: decl.Text) -> int:
-    """Milliseconds of a duration such as `5 minutes`.
+    """Milliseconds of a duration such as `5 minutes`; the reader has seen to its sign.
 
     Raises:
         DiagnosticError: it is none (HR104).
     """
-    milliseconds = parse_duration_ms(text.value)
+    milliseconds = parse_signed_duration_ms(text.value)
     if milliseconds is None:
         raise DiagnosticError(
             Diagnostic(

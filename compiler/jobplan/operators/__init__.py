@@ -14,6 +14,8 @@ from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
+from compiler.jobplan.operators.session import Session
+from compiler.jobplan.operators.session_aggregate import SessionAggregate
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
@@ -33,4 +35,6 @@ Operator = (
     | IntervalJoin
     | WindowJoin
     | RegularJoin
+    | Session
+    | SessionAggregate
 )

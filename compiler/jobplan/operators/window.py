@@ -8,7 +8,9 @@ from compiler.jobplan.operators.base import JobOperator
 
 
 class Window(JobOperator, frozen=True, tag="window"):
-    """Assigns rows to windows over `time_column`; a row may land in several (hop).
+    """Assigns rows to windows over `time_column`; a row may land in several (hop, cumulate).
+
+    `slide_ms` is the distance between two starts (hop) or between two ends of one start (cumulate).
 
     Adds `start`, `end` and `time` (names of output columns; end is exclusive, time is end - 1 ms).
     `end` and `time` are event times whose watermark is `delay_ms` behind.
@@ -17,7 +19,7 @@ class Window(JobOperator, frozen=True, tag="window"):
     id: str
     uid: str
     inputs: tuple[str, ...]
-    kind: Literal["tumble", "hop"]
+    kind: Literal["tumble", "hop", "cumulate"]
     time_column: str
     size_ms: int
     slide_ms: int

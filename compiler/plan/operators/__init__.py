@@ -10,6 +10,8 @@ from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
 from compiler.plan.operators.seed import SeedScan
 from compiler.plan.operators.seed_join import SeedJoin
+from compiler.plan.operators.session import Session
+from compiler.plan.operators.session_aggregate import SessionAggregate
 from compiler.plan.operators.union import Union
 from compiler.plan.operators.watermark import Watermark
 from compiler.plan.operators.window import Window
@@ -24,7 +26,9 @@ OPERATORS = (
     Project,
     Generate,
     Window,
+    Session,
     Aggregate,
+    SessionAggregate,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
@@ -44,6 +48,8 @@ __all__ = [
     "Scan",
     "SeedJoin",
     "SeedScan",
+    "Session",
+    "SessionAggregate",
     "Union",
     "Watermark",
     "Window",

@@ -13,6 +13,8 @@ from compiler.plan.expr import Column, Expr, columns_of, to_sql
 from compiler.plan.node import EdgeKind, walk
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr, project_field
+from compiler.plan.operators.session import Session
+from compiler.plan.operators.session_aggregate import SessionAggregate
 from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import Window
 from compiler.plan.schema import Field, Schema
@@ -52,13 +54,14 @@ class Aggregate(OneInput):
         return next(iter((*ends, *plain, *marked)), None)
 
     @cached_property
-    def window(self) -> Window | None:
+    def window(self) -> Window | Session | SessionAggregate | None:
         """The window whose bounds are among the keys."""
         key = self.event_time_key
         if key is None or key.window is None:
             return None
         uid = key.window.window
-        return next((n for n in walk(self) if isinstance(n, Window) and n.uid == uid), None)
+        windows = (n for n in walk(self) if isinstance(n, (Window, Session, SessionAggregate)))
+        return next((window for window in windows if window.uid == uid), None)
 
     @property
     def is_stateful(self) -> bool:
@@ -70,12 +73,9 @@ class Aggregate(OneInput):
         if key is None or key.watermark_ms is None:
             return "unbounded, because no key is an event time"
         window = self.window
-        delay = format_ms(key.watermark_ms)
         if window is None:
-            return f"closes {delay} after its time"
-        return (
-            f"closes {format_ms(window.size_ms + key.watermark_ms)} after its start ({delay} after its end)"
-        )
+            return f"closes {format_ms(key.watermark_ms)} after its time"
+        return window.closes(key.watermark_ms)
 
     def state(self, operator: str) -> job.State | None:
         if not self.is_stateful:

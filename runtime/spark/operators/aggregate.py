@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Aggregate
+from runtime.spark.barrier import barrier
 from runtime.spark.context import Context, event_time
 
 # Names of the keys inside the state store, out of the way of the input's columns. The one that closes a
@@ -35,6 +36,8 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
     # A grouping without aggregates is DISTINCT; Spark's API wants at least one to compute.
     aggregates = [F.expr(item.sql).alias(f"__agg_{i}") for i, item in enumerate(op.aggregates)]
     grouped = keyed.groupBy(*names).agg(*(aggregates or [F.count(F.lit(1)).alias("__agg_none")]))
+    if op.event_time_key is not None:
+        grouped = barrier(grouped)
     columns = {key.name: F.col(name) for name, key in zip(names, op.keys, strict=True)}
     columns |= {item.name: F.col(f"__agg_{i}") for i, item in enumerate(op.aggregates)}
     if op.window_time is not None:

@@ -1,10 +1,10 @@
-"""Assigns rows to tumbling or hopping windows."""
+"""Assigns rows to tumbling, hopping or cumulating windows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Window
@@ -21,16 +21,41 @@ def lower(op: Window, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     reached by the watermark a whole window too early.
     """
     (rows,) = inputs
+    # Cumulating windows of one start are within one tumbling window.
+    slide_ms = op.size_ms if op.kind == "cumulate" else op.slide_ms
     struct = F.window(
         F.col(quote(op.time_column)),
         f"{op.size_ms} milliseconds",
-        f"{op.slide_ms} milliseconds",
+        f"{slide_ms} milliseconds",
         # Spark refuses an offset beyond the slide, although windows only depend on it modulo the slide.
-        f"{op.offset_ms % op.slide_ms} milliseconds",
+        f"{op.offset_ms % slide_ms} milliseconds",
     )
     start, end = F.col(f"{_WINDOW}.start"), F.col(f"{_WINDOW}.end")
-    return rows.select("*", struct.alias(_WINDOW)).select(
-        *(F.col(quote(name)) for name in rows.columns),
+    assigned = rows.select("*", struct.alias(_WINDOW))
+    if op.kind == "cumulate":
+        assigned = assigned.select("*", F.explode(_ends(op)).alias(_END))
+        end = F.col(_END)
+    return assigned.select(*(F.col(quote(name)) for name in rows.columns), *bounds(op, start, end))
+
+
+_END = "__headrace_end"
+
+
+def _ends(op: Window) -> Column:
+    """The ends of the row's windows: each multiple of the step after its time, up to the size."""
+    start = F.col(f"{_WINDOW}.start")
+    passed_us = F.unix_micros(F.col(quote(op.time_column))) - F.unix_micros(start)
+    first = F.floor(passed_us / (op.slide_ms * 1000)) + 1
+    step_us = op.slide_ms * 1000
+    return F.transform(
+        F.sequence(first, F.lit(op.size_ms // op.slide_ms).cast("bigint")),
+        lambda number: F.timestamp_micros(F.unix_micros(start) + number * step_us),
+    )
+
+
+def bounds(op: Window, start: Column, end: Column) -> tuple[Column, Column, Column]:
+    """A window's columns."""
+    return (
         start.alias(op.start, metadata={}),
         end.alias(op.end, metadata=event_time(op.delay_ms)),
         (end - F.expr(_MILLISECOND)).alias(op.time, metadata=event_time(op.delay_ms)),
