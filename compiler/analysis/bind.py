@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.contracts import by_name, by_position
-from compiler.analysis.model_options import read_options
+from compiler.analysis.materialized import sink_of
+from compiler.analysis.model_options import ModelOptions, read_options, take_options
 from compiler.analysis.order import in_order
+from compiler.analysis.query_settings import QuerySettings
 from compiler.analysis.references import references
 from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
 from compiler.analysis.sources import BoundSource, bind_source
 from compiler.analysis.steps import steps_binder
+from compiler.analysis.uids import Uids
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import SourceFile, Span
@@ -77,6 +80,10 @@ class _ProjectBinder:
         known = {name.value.lower() for name in declared} | project.broken
         sinks = frozenset(sink.name.value.lower() for sink in project.sinks)
         self._catalog = Catalog(frozenset(known), sinks=sinks)
+        self._settings = QuerySettings(project.config.target.trigger_ms)
+        self._uids = Uids()
+        # Sinks that models ask for by `materialized`.
+        self._kept: list[ParsedModel] = []
 
     def bind(self) -> LogicalPlan:
         for function in self._project.functions:
@@ -97,6 +104,8 @@ class _ProjectBinder:
         for model in in_order(models, self._reporter):
             self._bind_model(model)
         bound = [found for sink in sinks if (found := self._bind_sink(sink))]
+        bound += [found for sink in self._kept if (found := self._bind_sink(sink, kept=True))]
+        self._uids.check(self._reporter)
         return LogicalPlan(
             timezone=self._project.config.timezone,
             relations=tuple(self._relations),
@@ -122,8 +131,10 @@ class _ProjectBinder:
         node = SeedScan(seed.name.value, seed.path, seed.sha256, Schema(tuple(fields)))
         self._add(seed.name, "seed", node)
 
-    def _bind_source(self, source: decl.SourceDecl) -> None:
-        builder = Builder(source.name.value, self._places)
+    def _bind_source(self, declared: decl.SourceDecl) -> None:
+        options, others = take_options(declared.options, "source", self._reporter)
+        source = replace(declared, options=others)
+        builder = Builder(self._uids.of(source.name, options), self._places)
         try:
             bound = bind_source(source, self._project.config, builder, self._reporter)
         except Poisoned:
@@ -131,24 +142,30 @@ class _ProjectBinder:
         except DiagnosticError as error:
             self._reporter.add(*error.diagnostics)
             return
-        self._places[source.name.value] = source.name.span
+        self._places[builder.owner] = source.name.span
         if bound.dead_letters is not None and bound.dead_letter_sink is not None:
             self._dead_letters.setdefault(bound.dead_letter_sink.lower(), []).append(bound)
-        self._add(source.name, "source", bound.node)
+        self._add(source.name, "source", bound.node, _tags(source, options))
 
     def _bind_model(self, model: ParsedModel) -> None:
-        name = model.declaration.name
-        options = read_options(model.declaration.options, self._reporter)
-        builder = Builder(name.value, self._places, options)
+        declaration = model.declaration
+        assert isinstance(declaration, decl.ModelDecl)
+        name = declaration.name
+        options = read_options(declaration.options, self._reporter)
+        self._settings.add(name.value, options, [read for read, _ in model.references()])
+        builder = Builder(self._uids.of(name, options), self._places, options)
         try:
             node = self._bind_body(model, builder)
-            node = self._contract(model.declaration, node, builder)
+            node = self._contract(declaration, node, builder)
         except Poisoned:
             return
         except DiagnosticError as error:
             self._reporter.add(*error.diagnostics)
             return
-        self._add(name, "model", Boundary(name.value, node))
+        self._add(name, "model", Boundary(name.value, node), _tags(declaration, options))
+        kept = sink_of(declaration, options, self._project.config.target.storage)
+        if kept is not None:
+            self._kept.append(ParsedModel(kept, self._parse(kept.body)))
 
     def _contract(self, model: decl.ModelDecl | decl.SinkDecl, node: Node, builder: Builder) -> Node:
         if isinstance(model, decl.ModelDecl) and model.columns:
@@ -183,17 +200,41 @@ class _ProjectBinder:
             raise Poisoned(sink.value)
         return builder.union(nodes, [body.span] * len(nodes), body.span) if len(nodes) > 1 else nodes[0]
 
-    def _bind_sink(self, sink: ParsedModel) -> BoundSink | None:
-        declaration = sink.declaration
-        assert isinstance(declaration, decl.SinkDecl)
-        builder = Builder(declaration.name.value, self._places)
+    def _bind_sink(self, sink: ParsedModel, *, kept: bool = False) -> BoundSink | None:
+        """Binds a sink; one that keeps a model (`kept`) shares its uid."""
+        declared = sink.declaration
+        assert isinstance(declared, decl.SinkDecl)
+        options, others = take_options(declared.options, "sink", self._reporter)
+        declaration = replace(declared, options=others)
+        uids = Uids() if kept else self._uids
+        uid = uids.of(declaration.name, options)
+        reads = [name for name, _ in sink.references()]
+        trigger_ms, parallelism = self._settings.sink(
+            declaration.name.value, declaration.name.span, options, reads, self._reporter
+        )
+        builder = Builder(uid, self._places, options)
         try:
-            return bind_sink(declaration, lambda: self._bind_body(sink, builder), builder, self._reporter)
+            bound = bind_sink(declaration, lambda: self._bind_body(sink, builder), builder, self._reporter)
         except Poisoned:
-            for name, _ in sink.references():
+            for name in reads:
                 self._catalog.read.add(name.lower())
             return None
+        tags = _tags(declaration, options)
+        return replace(bound, uid=uid, tags=tags, trigger_ms=trigger_ms, parallelism=parallelism)
 
-    def _add(self, name: decl.Text, kind: Literal["source", "model", "seed"], node: Node) -> None:
+    def _add(
+        self,
+        name: decl.Text,
+        kind: Literal["source", "model", "seed"],
+        node: Node,
+        tags: tuple[str, ...] = (),
+    ) -> None:
         self._catalog.add(Relation(name.value, kind, node))
-        self._relations.append(BoundRelation(name.value, kind, node, name.span))
+        self._relations.append(BoundRelation(name.value, kind, node, name.span, tags))
+
+
+def _tags(
+    declared: decl.SourceDecl | decl.ModelDecl | decl.SinkDecl, options: ModelOptions
+) -> tuple[str, ...]:
+    """Its tags, each once."""
+    return tuple(dict.fromkeys((*(tag.value for tag in declared.tags), *options.tags)))

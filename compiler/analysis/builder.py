@@ -31,7 +31,7 @@ class Builder:
     """Builds the operators of one model, source or sink.
 
     Args:
-        owner: its name, the first part of every uid.
+        owner: its uid, the first part of every operator's.
         places: where each operator was written, by uid; shared by all builders of a compile.
         options: what the model says of its state.
     """
@@ -41,6 +41,11 @@ class Builder:
         self.options = options
         self._places = places
         self._counts: dict[str, int] = {}
+
+    @property
+    def owner(self) -> str:
+        """The first part of every uid."""
+        return self._owner
 
     def uid(self, kind: str, span: Span) -> str:
         """The next uid of that kind, placed."""

@@ -1,30 +1,53 @@
-"""Options of a model or sink's query: WITH ( ), `with:`, `config:`, `{{ config() }}` and SET."""
+"""Options of what has a name: WITH ( ), `with:`, `config:`, `{{ config() }}` and SET.
+
+To add an option: write how it changes `ModelOptions`, and add its line to `OPTIONS`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
-from compiler.diagnostics.suggest import suggest
+from compiler.diagnostics.suggest import did_you_mean, suggest
+from compiler.plan.asked import Asked
 from compiler.syntax.declarations import OptionDecl
 from compiler.syntax.durations import parse_duration_ms
+
+Of = Literal["source", "model", "sink"]
+
+MATERIALIZED: Final = ("view", "ephemeral", "delta", "files")
+"""What a model can be kept as: `view` and dbt's `ephemeral` keep nothing of their own."""
+
+_AVAILABLE_NOW: Final = ("available_now", "availablenow")
+_UID = re.compile(r"[^\W\d][\w$-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What a query's options say of its state.
+    """What the options of a source, model or sink say, beside those of its connector.
 
     Args:
         state_ttl_ms: after how many milliseconds without use an entry of state that nothing else bounds is
             dropped, or None.
         allow_unbounded: whether state may grow for ever.
+        uid: under which state, ledgers and transactions are kept, instead of the name.
+        tags: words to select by.
+        trigger: milliseconds between the epochs of the query that runs it, None in it for available_now.
+        parallelism: number of state partitions of that query.
+        materialized: what a model is kept as, if it says so.
     """
 
     state_ttl_ms: int | None = None
     allow_unbounded: bool = False
+    uid: Asked[str] | None = None
+    tags: tuple[str, ...] = ()
+    trigger: Asked[int | None] | None = None
+    parallelism: Asked[int] | None = None
+    materialized: Asked[str] | None = None
 
     @property
     def bounds_state(self) -> bool:
@@ -37,7 +60,7 @@ def _state_ttl(options: ModelOptions, option: OptionDecl) -> ModelOptions:
     if milliseconds is None or milliseconds < 0:
         raise _wrong(option, "is not a duration", "write for example '1 d' or '12 hours'")
     # As in Flink, 0 is no TTL.
-    return replace(options, state_ttl_ms=milliseconds or None, allow_unbounded=options.allow_unbounded)
+    return replace(options, state_ttl_ms=milliseconds or None)
 
 
 def _allow_unbounded(options: ModelOptions, option: OptionDecl) -> ModelOptions:
@@ -47,52 +70,113 @@ def _allow_unbounded(options: ModelOptions, option: OptionDecl) -> ModelOptions:
     return replace(options, allow_unbounded=word == "true")
 
 
-def _tags(options: ModelOptions, _option: OptionDecl) -> ModelOptions:
-    return options
+def _tags(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    words = [word.strip() for word in option.value.value.split(",")]
+    return replace(options, tags=(*options.tags, *(word for word in words if word)))
 
 
-# Option -> how it changes the options so far.
-_READ: Final[dict[str, Callable[[ModelOptions, OptionDecl], ModelOptions]]] = {
-    "allow_unbounded": _allow_unbounded,
-    "state_ttl": _state_ttl,
-    "tags": _tags,
+def _uid(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    if not _UID.fullmatch(option.value.value):
+        raise _wrong(
+            option, "cannot be a uid", "begin with a letter or `_`, go on with letters, digits, `_`, `-`"
+        )
+    return replace(options, uid=Asked(option.value.value, option.value.span))
+
+
+def _trigger(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    text = option.value.value.strip()
+    milliseconds = None if text.lower() in _AVAILABLE_NOW else parse_duration_ms(text)
+    if milliseconds is None and text.lower() not in _AVAILABLE_NOW:
+        fix = did_you_mean(text, ("available_now",))
+        raise _wrong(option, "is no trigger", fix or "write available_now, or a time such as '5 seconds'")
+    return replace(options, trigger=Asked(milliseconds, option.value.span))
+
+
+def _parallelism(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    if not re.fullmatch(r"[1-9]\d{0,4}", option.value.value):
+        raise _wrong(option, "is no number from 1 on", "write for example 8")
+    return replace(options, parallelism=Asked(int(option.value.value), option.value.span))
+
+
+def _materialized(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    word = option.value.value.lower()
+    if word not in MATERIALIZED:
+        known = f"it is one of {', '.join(MATERIALIZED)}"
+        fix = "write delta" if word in ("table", "incremental") else did_you_mean(word, MATERIALIZED)
+        raise _wrong(option, "is no way to keep a model", fix or known)
+    return replace(options, materialized=Asked(word, option.value.span))
+
+
+Read = Callable[[ModelOptions, OptionDecl], ModelOptions]
+
+# Option -> how it changes the options so far, and what can have it.
+OPTIONS: Final[dict[str, tuple[Read, tuple[Of, ...]]]] = {
+    "allow_unbounded": (_allow_unbounded, ("model", "sink")),
+    "materialized": (_materialized, ("model",)),
+    "parallelism": (_parallelism, ("model", "sink")),
+    "state_ttl": (_state_ttl, ("model", "sink")),
+    "tags": (_tags, ("source", "model", "sink")),
+    "trigger": (_trigger, ("model", "sink")),
+    "uid": (_uid, ("source", "model", "sink")),
 }
 # Known words of the language that no operator of this version listens to.
-_LATER: Final = ("chain", "isolation", "materialized", "parallelism", "trigger", "uid")
+_LATER: Final = ("chain", "isolation")
 
 
 def read_options(options: Sequence[OptionDecl], reporter: Reporter) -> ModelOptions:
-    """The options of a query; what is wrong with them is reported.
+    """The options of a model; what is wrong with them is reported.
 
     Those that would have no effect (HR106) or do not exist (HR212) are refused, unless a SET has given
     them: it speaks to whichever statement can use it. The statement's own options go before a SET's.
     """
+    found, others = take_options(options, "model", reporter)
+    for option in others:
+        if not option.inherited:
+            near = suggest(option.key.value, (*OPTIONS, *_LATER))
+            fix = f"did you mean `{near}`?" if near else None
+            message = f"models have no option `{option.key.value}`"
+            reporter.add(Diagnostic(codes.UNKNOWN_OPTION, message, option.key.span, fix=fix))
+    return found
+
+
+def take_options(
+    options: Sequence[OptionDecl], of: Of, reporter: Reporter
+) -> tuple[ModelOptions, tuple[OptionDecl, ...]]:
+    """The options of this module's list, and those that are left for the connector.
+
+    Args:
+        options: all that a declaration has.
+        of: what is declared.
+        reporter: takes what is wrong with the former.
+    """
     found = ModelOptions()
+    others: list[OptionDecl] = []
     for option in sorted(options, key=lambda o: not o.inherited):
-        name = option.key.value.lower()
-        if name in _READ:
+        name = option.key.value.lower().replace("-", "_")
+        read, can_have = OPTIONS.get(name, (None, ()))
+        if name in _LATER:
+            if not option.inherited:
+                message = f"option `{name}` is not supported yet"
+                reporter.add(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, option.key.span, fix="remove it"))
+        elif read is None:
+            others.append(option)
+        elif of in can_have:
             try:
-                found = _READ[name](found, option)
+                found = read(found, option)
             except DiagnosticError as error:
                 reporter.add(*error.diagnostics)
         elif not option.inherited:
-            reporter.add(_refused(option, name))
-    return found
+            reporter.add(
+                Diagnostic(
+                    codes.UNKNOWN_OPTION,
+                    f"a {of} has no option `{name}`",
+                    option.key.span,
+                    fix=f"write it on a {' or a '.join(can_have)}",
+                )
+            )
+    return found, tuple(others)
 
 
 def _wrong(option: OptionDecl, problem: str, fix: str) -> DiagnosticError:
     message = f"`{option.key.value}`: `{option.value.value}` {problem}"
     return DiagnosticError(Diagnostic(codes.WRONG_VALUE, message, option.value.span, fix=fix))
-
-
-def _refused(option: OptionDecl, name: str) -> Diagnostic:
-    if name in _LATER:
-        message = f"model option `{name}` is not supported yet"
-        return Diagnostic(codes.UNSUPPORTED_SYNTAX, message, option.key.span, fix="remove it")
-    near = suggest(name, (*_READ, *_LATER))
-    return Diagnostic(
-        codes.UNKNOWN_OPTION,
-        f"models have no option `{option.key.value}`",
-        option.key.span,
-        fix=f"did you mean `{near}`?" if near else None,
-    )

@@ -69,7 +69,7 @@ def bind_source(
         raise Poisoned(source.name.value)
     columns = Schema(tuple(physical))
     scan = Scan(
-        uid=source.name.value,
+        uid=builder.owner,
         connector=resolved.connector.name,
         options=tuple(resolved.options.items()),
         columns=columns,

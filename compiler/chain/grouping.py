@@ -1,8 +1,8 @@
 """Which sinks share a query.
 
-Sinks share a query if one stream serves them all: the same reads, the same state, and an operator (the
-trunk) through which every row passes on its way to any of them, with nothing stateful behind it. Grouping
-is sticky: a query that a state root remembers keeps its sinks, whatever is added later.
+Sinks share a query if one stream serves them all: the same reads, the same state, the same trigger, and an
+operator (the trunk) through which every row passes on its way to any of them, with nothing stateful behind
+it. Grouping is sticky: a query that a state root remembers keeps its sinks, whatever is added later.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from compiler.diagnostics import codes
-from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import Scan
+from compiler.plan.operators.watermark import format_ms
+
+# Reads and stateful operators, by identity.
+_Needs = tuple[frozenset[int], frozenset[int]]
+_Formed = tuple[_Needs, list[BoundSink]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class Group:
     """Sinks that will share a query.
 
     `trunk` is the operator whose rows are the query's stream. `provisional` is True until a state root
-    remembers the group.
+    remembers the group. `parallelism` is None where nothing asks for a number of state partitions.
     """
 
     uid: str
@@ -31,6 +36,8 @@ class Group:
     trunk: Node
     provisional: bool
     reason: str
+    trigger_ms: int | None = None
+    parallelism: int | None = None
 
 
 def group_sinks(
@@ -38,24 +45,71 @@ def group_sinks(
 ) -> tuple[Group, ...]:
     """Groups all sinks; remembered groups come first, in the order in which they were formed."""
     remembered = manifest.groups if manifest else ()
-    by_name = {sink.name: sink for sink in sinks}
+    by_uid = {sink.uid: sink for sink in sinks}
     groups: list[Group] = []
     placed: set[str] = set()
     for memory in remembered:
-        members = [by_name[name] for name in memory.sinks if name in by_name]
-        placed.update(sink.name for sink in members)
+        members = [by_uid[uid] for uid in memory.sinks if uid in by_uid]
+        placed.update(sink.uid for sink in members)
         if members:
             group = _remembered(memory, members, reporter)
             if group is not None:
                 groups.append(group)
     used = {memory.uid for memory in remembered} | set(manifest.retired if manifest else ())
-    for members in _alike([sink for sink in sinks if sink.name not in placed]):
-        uid = _mint(members[0].name, used)
+    formed = _alike([sink for sink in sinks if sink.uid not in placed])
+    for needs, members in formed:
+        uid = _mint(members[0].uid, used)
         used.add(uid)
         trunk = find_trunk(members)
         assert trunk is not None
-        groups.append(Group(uid, tuple(members), trunk, True, _reason(members)))
+        apart = _apart(needs, members[0], formed)
+        groups.append(_group(uid, members, trunk, reporter, provisional=True, apart=apart))
     return tuple(groups)
+
+
+def _group(
+    uid: str,
+    members: Sequence[BoundSink],
+    trunk: Node,
+    reporter: Reporter,
+    *,
+    provisional: bool,
+    apart: str = "",
+) -> Group:
+    parallelism = _parallelism(uid, members, reporter)
+    reason = _reason(members) + apart
+    return Group(uid, tuple(members), trunk, provisional, reason, members[0].trigger_ms, parallelism)
+
+
+def _parallelism(uid: str, members: Sequence[BoundSink], reporter: Reporter) -> int | None:
+    """The number of state partitions that a group asks for; HR226 if that is several."""
+    asked = {sink.parallelism.value: sink.parallelism for sink in members if sink.parallelism is not None}
+    first, *others = asked.values() or (None,)
+    if first is not None and others:
+        reporter.add(
+            Diagnostic(
+                codes.CONFLICTING_OPTIONS,
+                f"query `{uid}` cannot have {' and '.join(map(str, sorted(asked)))} state partitions",
+                others[0].place,
+                cause=f"sinks {', '.join(f'`{sink.name}`' for sink in members)} share one read and one state",
+                fix="say one number, or give a sink another `trigger`: then it is a query of its own",
+                related=(Label(first.place, "another number here"),),
+            )
+        )
+    return first.value if first is not None else None
+
+
+def _apart(needs: _Needs, first: BoundSink, formed: Sequence[_Formed]) -> str:
+    """Why a group does not share the read of another one, if only triggers keep them apart."""
+    for others_need, others in formed:
+        if others_need == needs and others[0].trigger_ms != first.trigger_ms:
+            ours, theirs = _trigger(first.trigger_ms), _trigger(others[0].trigger_ms)
+            return f"; kept apart from `{others[0].name}`: different trigger ({ours}, not {theirs})"
+    return ""
+
+
+def _trigger(trigger_ms: int | None) -> str:
+    return "available now" if trigger_ms is None else f"every {format_ms(trigger_ms)}"
 
 
 def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporter) -> Group | None:
@@ -72,7 +126,21 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
             )
         )
         return None
-    return Group(memory.uid, tuple(members), trunk, False, _reason(members))
+    triggers = {sink.trigger_ms: sink for sink in members}
+    if len(triggers) > 1:
+        changed = members[-1]
+        reporter.add(
+            Diagnostic(
+                codes.CONFLICTING_OPTIONS,
+                f"sinks of query `{memory.uid}` have different triggers now",
+                changed.span,
+                cause="they share a query in the state root, and a query has one trigger: "
+                + ", ".join(f"`{sink.name}` {_trigger(ms)}" for ms, sink in triggers.items()),
+                fix="give them one trigger, or give one of them another `uid` and place: it begins anew",
+            )
+        )
+        return None
+    return _group(memory.uid, members, trunk, reporter, provisional=False)
 
 
 def _mint(name: str, used: set[str]) -> str:
@@ -85,20 +153,20 @@ def _mint(name: str, used: set[str]) -> str:
     return f"{name}-{number}"
 
 
-def _alike(sinks: Iterable[BoundSink]) -> list[list[BoundSink]]:
-    """Sinks with equal reads and state, as far as they have a common trunk."""
-    found: dict[tuple[frozenset[int], ...], list[list[BoundSink]]] = {}
-    order: list[list[BoundSink]] = []
+def _alike(sinks: Iterable[BoundSink]) -> list[_Formed]:
+    """Sinks with equal reads, state and trigger, as far as they have a common trunk."""
+    found: dict[tuple[_Needs, int | None], list[list[BoundSink]]] = {}
+    order: list[_Formed] = []
     for sink in sinks:
         nodes = list(walk(sink.node))
         reads = frozenset(id(node) for node in nodes if isinstance(node, Scan))
-        state = frozenset(id(node) for node in nodes if node.is_stateful)
-        candidates = found.setdefault((reads, state), [])
+        needs = (reads, frozenset(id(node) for node in nodes if node.is_stateful))
+        candidates = found.setdefault((needs, sink.trigger_ms), [])
         home = next((group for group in candidates if find_trunk([*group, sink]) is not None), None)
         if home is None:
             home = []
             candidates.append(home)
-            order.append(home)
+            order.append((needs, home))
         home.append(sink)
     return order
 

@@ -76,6 +76,7 @@ WRITE_TO_SOURCE = Code("HR221", "table is both read and written")
 UNNAMED_COLUMN = Code("HR222", "output column has no name")
 COLUMN_NAMES = Code("HR223", "another number of names than of columns")
 UNKNOWN_METADATA = Code("HR224", "unknown metadata")
+CONFLICTING_OPTIONS = Code("HR226", "options of one query contradict each other")
 
 # HR3xx: streaming semantics
 NO_WATERMARK = Code("HR301", "aggregation without a watermark")

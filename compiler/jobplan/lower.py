@@ -29,11 +29,11 @@ def lower_project(config: ProjectConfig, groups: Sequence[Group]) -> job.JobPlan
             on_end="close" if target.on_end == "close" else "leave_open",
             spark=dict(target.spark),
         ),
-        queries=tuple(_query(group, target.trigger_ms, target.parallelism) for group in groups),
+        queries=tuple(_query(group, target.parallelism) for group in groups),
     )
 
 
-def _query(group: Group, trigger_ms: int | None, parallelism: int) -> job.Query:
+def _query(group: Group, parallelism: int) -> job.Query:
     nodes = list(walk(*(sink.node for sink in group.sinks)))
     ids = {id(node): f"o{number}" for number, node in enumerate(nodes, 1)}
     operators = tuple(
@@ -49,8 +49,8 @@ def _query(group: Group, trigger_ms: int | None, parallelism: int) -> job.Query:
         chains=chains,
         exchanges=exchanges,
         output_mode="append",
-        trigger_ms=trigger_ms,
-        parallelism=parallelism,
+        trigger_ms=group.trigger_ms,
+        parallelism=group.parallelism or parallelism,
         provisional=group.provisional,
         reason=group.reason,
     )
@@ -64,7 +64,7 @@ def _state(nodes: Sequence[Node], ids: dict[int, str]) -> tuple[job.State, ...]:
 
 def _sink(sink: BoundSink, ids: dict[int, str]) -> job.Sink:
     return job.Sink(
-        uid=sink.name,
+        uid=sink.uid,
         input=ids[id(sink.node)],
         connector=sink.connector.name,
         options=dict(sink.options),

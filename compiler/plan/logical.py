@@ -8,6 +8,7 @@ from typing import Literal
 from compiler.connectors import Connector
 from compiler.diagnostics.source import Span
 from compiler.jobplan.model import OptionValue
+from compiler.plan.asked import Asked
 from compiler.plan.node import Node
 
 Delivery = Literal["exactly_once", "at_least_once"]
@@ -21,6 +22,7 @@ class BoundRelation:
     kind: Literal["source", "model", "seed"]
     node: Node
     span: Span = field(repr=False)
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class BoundSink:
     """A sink and the plan of the rows that it takes.
 
     `places` says where its options were written, by name; `asked_delivery` is None if it was left to the
-    connector.
+    connector. `uid` is what ledgers and transactions go by, the name unless an option says otherwise;
+    `trigger_ms` is that of its query, None for available_now; `parallelism` the number of its query's state
+    partitions if a model or the sink says one.
     """
 
     name: str
@@ -41,6 +45,10 @@ class BoundSink:
     partition_by: tuple[str, ...]
     span: Span = field(repr=False)
     places: dict[str, Span] = field(repr=False, hash=False, compare=False)
+    uid: str = ""
+    tags: tuple[str, ...] = ()
+    trigger_ms: int | None = None
+    parallelism: Asked[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
     revenue            by name, without regard to case
     revenue_*          by a glob
+    tag:money          all that has a tag, which may be a glob as well
     +revenue           and all that it reads, directly or not; 1+revenue: one step up
     revenue+           and all that reads it; revenue+1: one step down
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -31,10 +32,26 @@ _WORD = re.compile(r"[^\s,]+")
 
 @dataclass(frozen=True)
 class Graph:
-    """What there is by name, and what each reads directly. Both are in the order of the plan."""
+    """What there is by name, and what each reads directly. Both are in the order of the plan.
+
+    `kept` are models that are also sinks, by `materialized`; `tags` those of each name that has some.
+    """
 
     kinds: Mapping[str, Kind]
     reads: Mapping[str, tuple[str, ...]]
+    kept: frozenset[str] = frozenset()
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def is_sink(self, name: str) -> bool:
+        """Whether rows leave the project there."""
+        return self.kinds[name] == "sink" or name in self.kept
+
+    def named(self, pattern: str) -> list[str]:
+        """The names that a glob, or `tag:` and a glob, means; `pattern` is in lower case."""
+        method, _, rest = pattern.rpartition(":")
+        if method == "tag":
+            return [n for n, tags in self.tags.items() if any(fnmatchcase(t.lower(), rest) for t in tags)]
+        return [name for name in self.kinds if fnmatchcase(name.lower(), pattern)]
 
     def read_by(self) -> dict[str, tuple[str, ...]]:
         """The same edges, the other way round."""
@@ -67,10 +84,14 @@ def graph_of(plan: LogicalPlan) -> Graph:
     for relation in plan.relations:
         kinds[relation.name] = relation.kind
         reads[relation.name] = () if relation.kind != "model" else _named(relation.node.inputs, at)
+    kept = frozenset(sink.name for sink in plan.sinks if kinds.get(sink.name) == "model")
     for sink in plan.sinks:
-        kinds[sink.name] = "sink"
-        reads[sink.name] = _named((sink.node,), at)
-    return Graph(kinds, reads)
+        if sink.name not in kept:
+            kinds[sink.name] = "sink"
+            reads[sink.name] = _named((sink.node,), at)
+    tags = {sink.name: sink.tags for sink in plan.sinks if sink.tags}
+    tags.update({relation.name: relation.tags for relation in plan.relations if relation.tags})
+    return Graph(kinds, reads, kept, tags)
 
 
 def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selection:
@@ -86,7 +107,7 @@ def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selectio
                 Diagnostic(NOTHING_SELECTED, "`--select` is empty", fix="name something, or leave it out")
             )
         names = frozenset(graph.kinds)
-        return Selection(names, frozenset(n for n in names if graph.kinds[n] == "sink"))
+        return Selection(names, frozenset(filter(graph.is_sink, names)))
     file = SourceFile("--select", text)
     read_by = graph.read_by()
     chosen: set[str] = set()
@@ -94,7 +115,7 @@ def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selectio
     for word in words:
         term = _TERM.fullmatch(word.group())
         pattern = (term["name"] if term else word.group()).lower()
-        named = [name for name in graph.kinds if fnmatchcase(name.lower(), pattern)]
+        named = graph.named(pattern)
         if term is None or not named:
             reporter.add(_nothing(word, file, pattern, graph))
             continue
@@ -104,7 +125,7 @@ def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selectio
         if term["down"]:
             chosen |= _reach(named, read_by, term["steps_down"])
         behind = _reach(named, read_by, "")
-        sinks.update(name for name in behind if graph.kinds[name] == "sink")
+        sinks.update(filter(graph.is_sink, behind))
     return Selection(frozenset(chosen), frozenset(sinks))
 
 
@@ -139,16 +160,21 @@ def _reach(names: Iterable[str], edges: Mapping[str, tuple[str, ...]], steps: st
 
 
 def _nothing(word: re.Match[str], file: SourceFile, pattern: str, graph: Graph) -> Diagnostic:
-    fix = did_you_mean(pattern, graph.kinds)
-    if fix is None:
-        fix = f"there is {one_of(sorted(graph.kinds))}" if graph.kinds else "the project declares nothing"
+    known: Collection[str] = graph.kinds
     cause = None
-    if ":" in pattern:
-        cause = "only names and globs are understood, no methods such as `tag:`"
+    method, _, rest = pattern.rpartition(":")
+    if method == "tag":
+        known = sorted({tag for tags in graph.tags.values() for tag in tags})
+        cause = None if known else "nothing in the project has a tag"
+    elif method:
+        cause = "names, globs and `tag:` are understood, no other methods"
+    fix = did_you_mean(rest if method == "tag" else pattern, known)
+    if fix is None and known:
+        fix = f"there is {one_of(sorted(known))}"
     return Diagnostic(
         NOTHING_SELECTED,
         f"`{word.group()}` selects nothing",
         Span(file, word.start(), word.end()),
-        cause=cause,
+        cause=cause or (None if graph.kinds else "the project declares nothing"),
         fix=fix,
     )

@@ -74,6 +74,7 @@ class SourceDecl:
     partitioned_by: tuple[Text, ...] = ()
     description: str | None = None
     group: str | None = None
+    tags: tuple[Text, ...] = ()
 
 
 # --- bodies of models -------------------------------------------------------
@@ -152,6 +153,7 @@ class SinkDecl:
     span: Span
     description: str | None = None
     insert_columns: tuple[Text, ...] = ()
+    tags: tuple[Text, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,7 @@ class _FileReader:
         if node.id == "mapping" and any(k.id == "scalar" and k.value == "tables" for k, _ in node.value):
             self._group(node)
         else:
-            self._one_source(node, None, ())
+            self._one_source(node)
 
     def _group(self, node: Any) -> None:
         yaml = self.yaml
@@ -230,11 +230,17 @@ class _FileReader:
         if entries is None:
             return
         name = yaml.text(entries["name"].node, "the name of a group") if "name" in entries else None
-        options, _ = self._options(entries)
+        options, tags = self._options(entries)
         for table in yaml.items(entries["tables"].node, "`tables`"):
-            self._one_source(table, name.value if name is not None else None, options)
+            self._one_source(table, name.value if name is not None else None, options, tags)
 
-    def _one_source(self, node: Any, group: str | None, shared: tuple[OptionDecl, ...]) -> None:
+    def _one_source(
+        self,
+        node: Any,
+        group: str | None = None,
+        shared: tuple[OptionDecl, ...] = (),
+        shared_tags: tuple[Text, ...] = (),
+    ) -> None:
         found = self._entry(node, "source", SOURCE_KEYS)
         if found is None:
             return
@@ -244,7 +250,7 @@ class _FileReader:
         if "watermark" in entries:
             watermark = self.columns.watermark(entries["watermark"].node, f"the watermark of `{name.value}`")
             watermarks = (watermark,) if watermark is not None else ()
-        options, _ = self._options(entries)
+        options, tags = self._options(entries)
         own = {o.key.value.lower() for o in options}
         self.scope.sources.append(
             SourceDecl(
@@ -257,6 +263,7 @@ class _FileReader:
                 self._names(entries, "partition_by"),
                 self._description(entries),
                 group,
+                (*shared_tags, *tags),
             )
         )
 
@@ -284,7 +291,7 @@ class _FileReader:
             return
         name, entries = found
         columns = self._columns(entries, f"sink `{name.value}`", typed=False)
-        options, _ = self._options(entries)
+        options, tags = self._options(entries)
         if not {"from", "steps", "sql"} & entries.keys():
             # A sink of dead letters, unless no source names it.
             self.scope.tables.append(
@@ -316,6 +323,7 @@ class _FileReader:
                 options,
                 self.yaml.span(node),
                 self._description(entries),
+                tags=tags,
             )
         )
 

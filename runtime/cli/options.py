@@ -36,8 +36,8 @@ _SELECT = click.option(
     "-s",
     multiple=True,
     metavar="NAMES",
-    help="Names or globs, separated by commas or spaces; `+name` with all it reads, `name+` with all "
-    "that reads it. May be repeated.",
+    help="Names or globs, or tag:TAG, separated by commas or spaces; `+name` with all it reads, "
+    "`name+` with all that reads it. May be repeated.",
 )
 _FINDINGS: Function = click.option(
     "--output",

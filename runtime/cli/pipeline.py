@@ -173,7 +173,8 @@ def choose(pipeline: Pipeline, texts: Collection[str]) -> Chosen:
     chosen = select(graph_of(pipeline.compiled.logical), texts, reporter)
     if reporter.has_errors:
         raise DiagnosticError(*reporter.all())
-    queries = [q for q in pipeline.plan.queries if any(sink.uid in chosen.sinks for sink in q.sinks)]
+    uids = {sink.uid for sink in pipeline.compiled.logical.sinks if sink.name in chosen.sinks}
+    queries = [q for q in pipeline.plan.queries if any(sink.uid in uids for sink in q.sinks)]
     if not queries:
         names = ", ".join(f"`{name}`" for name in sorted(chosen.names)[:5])
         raise DiagnosticError(
@@ -184,7 +185,7 @@ def choose(pipeline: Pipeline, texts: Collection[str]) -> Chosen:
                 fix="add a sink that reads it, or select a sink",
             )
         )
-    along = [s.uid for q in queries for s in q.sinks if not s.removed and s.uid not in chosen.sinks]
+    along = [s.uid for q in queries for s in q.sinks if not s.removed and s.uid not in uids]
     return Chosen(frozenset(query.uid for query in queries), tuple(along))
 
 

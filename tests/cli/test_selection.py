@@ -26,6 +26,8 @@ GRAPH = Graph(
         "out_hourly": ("hourly",),
         "Out_Daily": ("daily",),
     },
+    kept=frozenset({"clean"}),
+    tags={"hourly": ("Money", "often"), "Out_Daily": ("money",)},
 )
 
 
@@ -38,12 +40,17 @@ GRAPH = Graph(
         (["+hourly"], "hourly clean orders", "out_hourly"),
         (["1+hourly"], "hourly clean", "out_hourly"),
         (["hourly+"], "hourly out_hourly", "out_hourly"),
-        (["clean+1"], "clean hourly daily", "out_hourly Out_Daily"),
+        (["clean+1"], "clean hourly daily", "out_hourly Out_Daily clean"),
         (["+daily+"], "orders clean daily Out_Daily", "Out_Daily"),
         (["hourly,daily"], "hourly daily", "out_hourly Out_Daily"),
         (["hourly  daily"], "hourly daily", "out_hourly Out_Daily"),
-        (["hourly", "orders"], "hourly orders", "out_hourly Out_Daily"),
-        ([], " ".join(GRAPH.kinds), "out_hourly Out_Daily"),
+        (["hourly", "orders"], "hourly orders", "out_hourly Out_Daily clean"),
+        ([], " ".join(GRAPH.kinds), "out_hourly Out_Daily clean"),
+        (["tag:money"], "hourly Out_Daily", "out_hourly Out_Daily"),
+        (["tag:OFT*"], "hourly", "out_hourly"),
+        (["1+tag:often"], "hourly clean", "out_hourly"),
+        # A model that is kept is a sink of its own.
+        (["clean"], "clean", "clean out_hourly Out_Daily"),
     ],
 )
 def test_select(texts: list[str], names: str, sinks: str) -> None:
@@ -56,7 +63,13 @@ def test_select(texts: list[str], names: str, sinks: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "fix"),
-    [("dayly", "did you mean `daily`?"), ("zzz", "there is `Out_Daily`"), ("+", None), ("tag:x", None)],
+    [
+        ("dayly", "did you mean `daily`?"),
+        ("zzz", "there is `Out_Daily`"),
+        ("+", None),
+        ("tag:mony", "did you mean `Money`?"),
+        ("owner:x", "there is"),
+    ],
 )
 def test_nothing_matches(text: str, fix: str | None) -> None:
     reporter = Reporter()

@@ -90,3 +90,65 @@ def test_sinks_that_can_no_longer_share_are_refused(tmp_path: Path) -> None:
 )
 def test_read_names(source: str, name: str) -> None:
     assert read_name(source) == name
+
+
+def test_other_triggers_make_other_queries(tmp_path: Path) -> None:
+    often = B.replace("path = 'out/b'", "path = 'out/b', trigger = '5 seconds'")
+    result = compiled(tmp_path, A + often)
+    assert groups(result) == {"a": ["a"], "b": ["b"]}
+    assert result.plan is not None
+    first, second = result.plan.queries
+    assert (first.trigger_ms, second.trigger_ms) == (None, 5000)
+    assert second.reason.endswith("kept apart from `a`: different trigger (every 5 s, not available now)")
+
+
+def test_a_trigger_that_says_what_the_target_says_keeps_nothing_apart(tmp_path: Path) -> None:
+    same = B.replace("path = 'out/b'", "path = 'out/b', trigger = 'available_now'")
+    assert groups(compiled(tmp_path, A + same)) == {"a": ["a", "b"]}
+
+
+def test_sinks_of_a_running_query_cannot_part_by_trigger(tmp_path: Path) -> None:
+    often = B.replace("path = 'out/b'", "path = 'out/b', trigger = '5 seconds'")
+    result = compiled(tmp_path, A + often, Manifest(1, "shop", (memory("a", "a", "b"),)))
+    (found,) = [d for d in result.diagnostics if d.is_error]
+    assert found.code.name == "HR226"
+    assert found.cause is not None
+    assert "`a` available now, `b` every 5 s" in found.cause
+
+
+def test_parallelism_of_a_model_is_that_of_its_query(tmp_path: Path) -> None:
+    asked = COUNTED.replace("CREATE MODEL counted AS", "CREATE MODEL counted WITH (parallelism = 9) AS")
+    result = compiled(tmp_path, asked + A + C)
+    assert result.plan is not None
+    assert {query.uid: query.parallelism for query in result.plan.queries} == {"a": 2, "c": 9}
+    own = C.replace("path = 'out/c'", "path = 'out/c', parallelism = 3")
+    result = compiled(tmp_path, asked + own)
+    assert result.plan is not None
+    assert [query.parallelism for query in result.plan.queries] == [3]
+
+
+def test_a_uid_goes_on_where_another_name_was(tmp_path: Path) -> None:
+    before = compiled(tmp_path, COUNTED + C).plan
+    renamed = COUNTED.replace("CREATE MODEL counted AS", "CREATE MODEL sums WITH (uid = 'counted') AS")
+    sink = C.replace("SINK c WITH (", "SINK sums_out WITH (uid = 'c', ").replace("FROM counted", "FROM sums")
+    after = compiled(tmp_path, renamed + sink, Manifest(1, "shop", (memory("c", "c"),))).plan
+    assert before is not None
+    assert after is not None
+    assert after.queries[0].state == before.queries[0].state
+    assert after.queries[0].sinks == before.queries[0].sinks
+    assert not after.queries[0].provisional
+
+
+def test_sources_keep_their_place_by_uid(tmp_path: Path) -> None:
+    result = compiled(tmp_path, A)
+    text = SOURCE.replace("SOURCE orders", "SOURCE bestellungen").replace(
+        "connector", "uid = 'orders', connector"
+    )
+    (tmp_path / "all.sql").write_text(text + A.replace("FROM orders", "FROM bestellungen"), encoding="utf-8")
+    reporter = Reporter()
+    project = load_project(tmp_path, reporter=reporter)
+    assert project is not None
+    renamed = compile_project(project, reporter)
+    assert result.plan is not None
+    assert renamed.plan is not None
+    assert renamed.plan.queries == result.plan.queries
