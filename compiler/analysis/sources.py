@@ -209,7 +209,7 @@ def _watermark(source: decl.SourceDecl, node: Node, builder: Builder, policies: 
         input=node,
         column=field.name,
         delay_ms=delay,
-        source=source.name.value,
+        source=builder.owner,
         on_null=policies.on_null_time,
         max_late_rows=policies.max_late_rows,
         idle_timeout_ms=policies.idle_timeout_ms,
