@@ -313,7 +313,10 @@ class ExpressionBinder:
 
     def _cast(self, tree: exp.Expr) -> Expr:
         arg = self.bind(tree.this)
-        target = data_type(tree.args["to"], lambda message: self.error(codes.UNKNOWN_TYPE, message, tree))
+        wanted = data_type(
+            tree.args["to"], self.fragment, lambda message: self.error(codes.UNKNOWN_TYPE, message, tree)
+        )
+        target = rules.cast_result(wanted)
         # `x::INT` and CAST are one node, TRY_CAST was renamed to SAFE_CAST: see the dialect.
         attempt = bool(tree.args.get("safe"))
         if not rules.can_cast(arg.type, target):

@@ -105,9 +105,22 @@ def can_cast(source: t.DataType, target: t.DataType) -> bool:
     if isinstance(source, t.Struct) and isinstance(target, t.Struct):
         same = len(source.fields) == len(target.fields)
         return same and all(
-            can_cast(a.type, b.type) for a, b in zip(source.fields, target.fields, strict=False)
+            can_cast(a.type, b.type) and a.nullable <= b.nullable
+            for a, b in zip(source.fields, target.fields, strict=False)
         )
     return source == t.VARIANT
+
+
+def cast_result(target: t.DataType) -> t.DataType:
+    """The type that a CAST gives: Spark's DDL cannot say that an array or a map holds no NULL."""
+    if isinstance(target, t.Array):
+        return t.Array(cast_result(target.element))
+    if isinstance(target, t.Map):
+        return t.Map(cast_result(target.key), cast_result(target.value))
+    if isinstance(target, t.Struct):
+        fields = (t.StructField(f.name, cast_result(f.type), f.nullable) for f in target.fields)
+        return t.Struct(tuple(fields))
+    return target
 
 
 def widens(source: t.DataType, target: t.DataType) -> bool:

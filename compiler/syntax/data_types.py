@@ -28,6 +28,7 @@ _SIMPLE: dict[str, t.DataType] = {
     "text": t.STRING,
     "varchar": t.STRING,
     "char": t.STRING,
+    "character": t.STRING,
     "binary": t.BINARY,
     "varbinary": t.BINARY,
     "bytes": t.BINARY,
@@ -42,11 +43,23 @@ _SIMPLE: dict[str, t.DataType] = {
 _NESTED = ("array", "map", "struct", "row")
 _REFUSED = {
     "multiset": "Spark has no MULTISET; an ARRAY or a MAP to counts holds the same",
+    "raw": "it holds bytes that only Flink's serializers read; use BYTES",
+    "null": "a column needs a type",
     "timestamp_ntz": "Spark refuses it as an event time; TIMESTAMP is a time in the project's zone",
     "time": "Spark 4.2 cannot keep TIME in streaming state; use STRING or an INT of milliseconds",
 }
+_LENGTHS = ("varchar", "char", "character", "varbinary", "binary")
+_ZONES = (
+    ("with", "local", "time", "zone"),
+    ("with", "time", "zone"),
+    ("without", "time", "zone"),
+)
+_YEAR_MONTH = ("YEAR", "MONTH")
+_DAY_TIME = ("DAY", "HOUR", "MINUTE", "SECOND")
+_AFTER_TYPE = (",", ">", ")", "(", "<", "not")
+_FINEST = 9
 _TOKEN = re.compile(
-    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>\d+)|`(?P<quoted>[^`]+)`|(?P<mark>[<>(),:]))"
+    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z_0-9]*)|(?P<number>\d+)|`(?P<quoted>[^`]+)`|(?P<text>'(?:[^']|'')*')|(?P<mark>[<>(),:]))"
 )
 
 TYPE_NAMES = tuple(sorted({*_SIMPLE, *_NESTED}))
@@ -59,6 +72,11 @@ def parse_type(fragment: Fragment) -> t.DataType:
         DiagnosticError: not a type (HR210), or one that cannot be used (HR106).
     """
     return _Reader(fragment).whole()
+
+
+def why_refused(name: str) -> str | None:
+    """Why a type of Flink's or Spark's cannot be used, by its name; None if that is not known."""
+    return _REFUSED.get(name.lower())
 
 
 # Reading goes down a type by recursion, and so does all that is done with it later.
@@ -96,6 +114,11 @@ class _Reader:
 
     def _peek(self) -> str:
         return self._tokens[self._index][1].lower() if self._index < len(self._tokens) else ""
+
+    def _peeks(self, *words: str) -> bool:
+        """Whether these words come next."""
+        ahead = self._tokens[self._index : self._index + len(words)]
+        return tuple(text.lower() for _, text, _, _ in ahead) == words
 
     def _next(self, what: str) -> tuple[str, str, int, int]:
         if self._index >= len(self._tokens):
@@ -137,6 +160,16 @@ class _Reader:
             self._depth -= 1
 
     def _any_type(self) -> t.DataType:
+        found = self._first_type()
+        # `INT ARRAY` and `INT NOT NULL ARRAY` are how the standard writes ARRAY<INT>.
+        while True:
+            nullable = self._peeks("array")
+            if not nullable and not self._peeks("not", "null", "array"):
+                return found
+            self._index += 1 if nullable else 3
+            found = t.Array(found, nullable)
+
+    def _first_type(self) -> t.DataType:
         kind, text, start, end = self._next("a type")
         name = text.lower()
         if kind != "name":
@@ -152,6 +185,8 @@ class _Reader:
             )
         if name in _NESTED:
             return self._nested(name)
+        if name == "interval":
+            return self._interval(start)
         found = _SIMPLE.get(name)
         if found is None:
             near = suggest(name, TYPE_NAMES)
@@ -174,19 +209,56 @@ class _Reader:
         if isinstance(found, t.Timestamp):
             numbers = self._parameters(1)
             self._zone()
+            if numbers and numbers[0] > _FINEST:
+                raise self._error(
+                    f"TIMESTAMP({numbers[0]}) is out of range",
+                    start,
+                    self._tokens[self._index - 1][3],
+                    f"the precision is 0 to {_FINEST} digits of the second",
+                )
             return t.Timestamp(numbers[0]) if numbers else found
-        if name in ("varchar", "char", "varbinary", "binary"):
+        if name == "double" and self._peeks("precision"):
+            self._next("")
+        if name in ("char", "character", "binary") and self._peeks("varying"):
+            self._next("")
+        if name in _LENGTHS:
             self._parameters(1)
         return found
 
     def _zone(self) -> None:
         # TIMESTAMP(3) WITH [LOCAL] TIME ZONE
-        if self._peek() in ("with", "without"):
-            for _ in range(4):
-                if self._peek() in ("with", "without", "local", "time", "zone"):
-                    self._next("")
+        for words in _ZONES:
+            if self._peeks(*words):
+                self._index += len(words)
+
+    def _interval(self, start: int) -> t.DataType:
+        """`INTERVAL DAY(3) TO SECOND(3)`: how many digits a field may have is not kept."""
+        first = self._unit()
+        last = first
+        if self._peeks("to"):
+            self._next("")
+            last = self._unit()
+        for fields in (_YEAR_MONTH, _DAY_TIME):
+            if first in fields and last in fields and fields.index(first) <= fields.index(last):
+                return t.Interval(first if first == last else f"{first} TO {last}")
+        raise self._error(
+            f"INTERVAL {first} TO {last} is no type",
+            start,
+            self._tokens[self._index - 1][3],
+            "intervals are YEAR TO MONTH or DAY TO SECOND",
+        )
+
+    def _unit(self) -> str:
+        _, text, start, end = self._next("a unit such as DAY")
+        if text.upper() not in (*_YEAR_MONTH, *_DAY_TIME):
+            raise self._error(f"`{text}` is no unit of an interval", start, end)
+        self._parameters(2)
+        return text.upper()
 
     def _nested(self, name: str) -> t.DataType:
+        if name == "row" and self._peek() == "(":
+            self._mark("(")
+            return self._fields(")")
         self._mark("<")
         if name == "array":
             element, nullable = self._element()
@@ -198,11 +270,14 @@ class _Reader:
             value, nullable = self._element()
             self._mark(">")
             return t.Map(key, value, nullable)
-        fields = [self._field()]
+        return self._fields(">")
+
+    def _fields(self, closing: str) -> t.Struct:
+        fields = [self._field(0)]
         while self._peek() == ",":
             self._mark(",")
-            fields.append(self._field())
-        self._mark(">")
+            fields.append(self._field(len(fields)))
+        self._mark(closing)
         return t.Struct(tuple(fields))
 
     def _element(self) -> tuple[t.DataType, bool]:
@@ -210,15 +285,21 @@ class _Reader:
         return found, self._nullable()
 
     def _nullable(self) -> bool:
-        if self._peek() == "not":
-            self._next("")
-            self._next("NULL")
+        if self._peeks("not", "null"):
+            self._index += 2
             return False
+        if self._peeks("null"):
+            self._next("")
         return True
 
-    def _field(self) -> t.StructField:
+    def _field(self, index: int) -> t.StructField:
         _, name, _, _ = self._next("a field's name")
-        if self._peek() == ":":
+        if self._peek() in _AFTER_TYPE:  # ROW<INT, STRING>: Flink calls the fields f0, f1
+            self._index -= 1
+            name = f"f{index}"
+        elif self._peek() == ":":
             self._mark(":")
         found, nullable = self._element()
+        if self._index < len(self._tokens) and self._tokens[self._index][0] == "text":
+            self._next("")  # a comment
         return t.StructField(name, found, nullable)

@@ -95,9 +95,5 @@ def _names_columns(tokens: list[Token], index: int) -> bool:
 
 
 def _ends_type(before: Token, word: str) -> bool:
-    """Whether the word is a type with parameters: `AS DECIMAL(10, 2)`, `x::VARCHAR(3)`."""
-    is_cast = before.token_type in (TokenType.ALIAS, TokenType.DCOLON, TokenType.LT, TokenType.COLON)
-    return is_cast and word in _PARAMETRIC_TYPES
-
-
-_PARAMETRIC_TYPES = frozenset({"DECIMAL", "DEC", "NUMERIC", "VARCHAR", "CHAR", "TIMESTAMP", "TIMESTAMP_LTZ"})
+    """Whether the word is a type with parameters, as `mark_types` leaves it: `AS DECIMAL(10, 23)`."""
+    return word == "DECIMAL" and before.token_type in (TokenType.ALIAS, TokenType.DCOLON)
