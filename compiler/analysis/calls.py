@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.flink import bind_flink_call
 from compiler.analysis.lambdas import bind_lambda
 from compiler.analysis.typing import known
+from compiler.analysis.units import UNIT_FUNCTIONS, bind_unit, takes_unit
 from compiler.diagnostics import codes
 from compiler.diagnostics.suggest import suggest
 from compiler.functions import FUNCTIONS, lookup
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder
 
 # Words of Flink's and Spark's streaming dialects that no operator of this version listens to.
-_NOT_YET = frozenset({"proctime", "current_watermark", "window", "session_window", "window_time", "cumulate"})
+_NOT_YET = frozenset({"proctime", "window", "session_window", "window_time", "cumulate"})
 # Functions of a FROM clause or of a window's group, with what to write instead.
 _NOT_SCALAR = {
     "tumble": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) stands in FROM",
@@ -46,6 +48,11 @@ def bind_call(
         fix = "windows are TUMBLE and HOP in FROM" if "window" in name else None
         message = f"`{name}` is not supported yet"
         raise binder.error(codes.NOT_YET_STREAMING, message, tree, fix=fix)
+    rewritten = bind_flink_call(binder, name, args, tree, where)
+    if rewritten is not None:
+        return rewritten
+    if takes_unit(name, args):
+        name = UNIT_FUNCTIONS[name]
     function = lookup(name)
     if function is None:
         raise _unknown(binder, name, tree)
@@ -97,7 +104,9 @@ def bind_arguments(binder: ExpressionBinder, function: Function, args: list[exp.
     if function.aggregate:
         return tuple(binder.in_aggregate(arg) for arg in args)
     bound: list[Expr] = []
-    for arg in args:
+    if takes_unit(function.name, args):
+        bound.append(bind_unit(binder, function.name, args[0]))
+    for arg in args[len(bound) :]:
         is_lambda = isinstance(arg, exp.Lambda)
         bound.append(bind_lambda(binder, function.name, bound, arg) if is_lambda else binder.bind(arg))
     return tuple(bound)
@@ -184,6 +193,10 @@ def bind_special(binder: ExpressionBinder, tree: exp.Expr) -> Expr | None:
         return bind_call(
             binder, "overlay", [tree.args[n] for n in names if tree.args.get(n) is not None], tree
         )
+    if isinstance(tree, exp.Array):
+        return bind_call(binder, "array", list(tree.expressions), tree)
+    if isinstance(tree, exp.Tuple):
+        return bind_call(binder, "struct", list(tree.expressions), tree)
     if isinstance(tree, exp.CurrentDate):
         return bind_call(binder, "current_date", [], tree)
     if isinstance(tree, exp.CurrentTimestamp):

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
+from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
 from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
@@ -46,6 +47,16 @@ _INFIX: dict[type[exp.Expr], str] = {
 _DEEPEST = 150
 _LONG_CHAIN = 50
 _ARITHMETIC = ("+", "-", "*", "/", "%", "DIV")
+# What Spark has not, with what to write.
+_NOT_RUN: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.SimilarTo: ("SIMILAR TO is not run", "use RLIKE with a Java regular expression, or LIKE"),
+    exp.AtTimeZone: (
+        "AT TIME ZONE is not run",
+        "use from_utc_timestamp(ts, 'zone') or to_utc_timestamp(ts, 'zone')",
+    ),
+    exp.Any: ("ANY is not run", "use array_contains(xs, x), or IN (…)"),
+    exp.Overlaps: ("OVERLAPS is not run", "compare the bounds: a1 < b2 AND b1 < a2"),
+}
 _PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "LIKE", exp.ILike: "ILIKE", exp.RegexpLike: "RLIKE"}
 
 
@@ -74,10 +85,11 @@ class ExpressionBinder:
         self._inside_aggregate = False
         self._variables: Mapping[str, Variable] = {}
         self._depth = 0
+        self._place: Span | None = None
 
     def span(self, tree: exp.Expr) -> Span:
         """The place of a part of the tree."""
-        return tree_span(tree, self.fragment)
+        return self._place or tree_span(tree, self.fragment)
 
     def error(
         self,
@@ -90,6 +102,13 @@ class ExpressionBinder:
     ) -> DiagnosticError:
         """A diagnostic at a part of the tree, ready to be raised."""
         return DiagnosticError(Diagnostic(code, message, self.span(tree), cause=cause, fix=fix))
+
+    def over(self, scope: Scope, fragment: Fragment, place: Span) -> ExpressionBinder:
+        """A binder of an expression that stands for a part of this one, and that is placed there."""
+        inner = ExpressionBinder(scope, fragment, self.clause, self.aggregates)
+        inner._inside_aggregate, inner._depth = self._inside_aggregate, self._depth
+        inner._place = place
+        return inner
 
     def condition(self, tree: exp.Expr, what: str, operand: bool = False) -> Expr:
         """Binds a predicate; `operand` is one of AND, OR or NOT, where Spark casts a STRING."""
@@ -178,6 +197,10 @@ class ExpressionBinder:
                 tree,
                 fix="aggregate in a window: TUMBLE or HOP with GROUP BY",
             )
+        known = _NOT_RUN.get(type(tree))
+        if known is not None:
+            message, fix = known
+            return self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
         if isinstance(tree, exp.Star):
             fix = "write count(*), or name a column"
             return self.error(codes.UNSUPPORTED_SYNTAX, "`*` cannot stand in an expression", tree, fix=fix)
@@ -234,6 +257,11 @@ class ExpressionBinder:
             return Op(t.BOOLEAN, False, f"IS {negation}NULL", (arg,))
         if isinstance(what, exp.Boolean):
             return Op(t.BOOLEAN, False, f"IS {negation}{'TRUE' if what.this else 'FALSE'}", (arg,))
+        if isinstance(what, exp.JSON) and not what.args.get("unique"):
+            kind = str(what.this or "").lower()
+            name = "is_json" if kind in ("", "false", "value") else f"is_json_{kind}"
+            found = bind_call(self, name, [tree.this], tree)
+            return Op(t.BOOLEAN, False, "NOT", (found,)) if negated else found
         raise self._unsupported(tree)
 
     def _in(self, tree: exp.Expr) -> Expr:
@@ -249,7 +277,17 @@ class ExpressionBinder:
         args = [self.bind(part) for part in parts]
         for value, part in zip(args[1:], parts[1:], strict=True):
             self._comparable("BETWEEN", args[0], value, part)
-        return Op(t.BOOLEAN, any(a.nullable for a in args), "BETWEEN", tuple(args))
+        nullable = any(a.nullable for a in args)
+        found = Op(t.BOOLEAN, nullable, "BETWEEN", tuple(args))
+        if not tree.args.get("symmetric"):
+            return found
+        value, low, high = args
+        return Op(t.BOOLEAN, nullable, "OR", (found, Op(t.BOOLEAN, nullable, "BETWEEN", (value, high, low))))
+
+    def _distinct(self, tree: exp.Expr) -> Expr:
+        """IS DISTINCT FROM."""
+        same = self._infix("<=>", tree)
+        return Op(t.BOOLEAN, False, "NOT", (same,))
 
     def _comparable(self, op: str, left: Expr, right: Expr, tree: exp.Expr) -> None:
         try:
@@ -295,6 +333,8 @@ class ExpressionBinder:
         return Op(found, left.nullable or right.nullable, "||", (left, right))
 
     def _index(self, tree: exp.Expr) -> Expr:
+        if isinstance(tree.this, exp.Column) and tree.this.sql().upper() == "MAP":
+            return bind_call(self, "map", list(tree.expressions), tree)
         arg, index = self.bind(tree.this), self.bind(tree.expressions[0])
         if isinstance(arg.type, t.Array) and t.is_integral(index.type):
             return Op(arg.type.element, True, "[]", (arg, index))
@@ -379,7 +419,9 @@ class ExpressionBinder:
         assert isinstance(tree, exp.Column)
         names = tuple(part.name for part in tree.parts)
         # The place costs more than the look-up, and is seldom needed.
-        return self.scope.find(names) or self.scope.resolve(names, self.span(tree))
+        return (
+            self.scope.find(names) or bind_niladic(self, tree) or self.scope.resolve(names, self.span(tree))
+        )
 
     def _variable(self, tree: exp.Expr) -> Expr:
         """A parameter of a lambda: sqlglot leaves it a bare name inside the body."""
@@ -411,6 +453,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.Is: ExpressionBinder._is,
     exp.In: ExpressionBinder._in,
     exp.Between: ExpressionBinder._between,
+    exp.NullSafeNEQ: ExpressionBinder._distinct,
     exp.Like: ExpressionBinder._pattern,
     exp.ILike: ExpressionBinder._pattern,
     exp.RegexpLike: ExpressionBinder._pattern,

@@ -77,6 +77,7 @@ UNNAMED_COLUMN = Code("HR222", "output column has no name")
 COLUMN_NAMES = Code("HR223", "another number of names than of columns")
 UNKNOWN_METADATA = Code("HR224", "unknown metadata")
 CONFLICTING_OPTIONS = Code("HR226", "options of one query contradict each other")
+FLINK_FUNCTION = Code("HR230", "function of Flink's that cannot run on Spark")
 
 # HR3xx: streaming semantics
 NO_WATERMARK = Code("HR301", "aggregation without a watermark")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
 from compiler.connectors import CONNECTORS, Option
+from compiler.functions.flink import DIFFERS, NOT_RUN, REWRITES, SAME
 from compiler.project.config import DEFAULT_KEYS, TARGET_KEYS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference.md"
@@ -37,3 +39,35 @@ def test_keys_of_the_project_file() -> None:
     block = PAGE.read_text(encoding="utf-8").split("```")[1]
     for key in (*TARGET_KEYS, *DEFAULT_KEYS, "name", "version", "timezone", "default_target", "targets"):
         assert f"{key}:" in block, key
+
+
+def _between(text: str, start: str, lines: list[str]) -> str:
+    """The page with the lines between a mark and the next `<!-- end -->` replaced."""
+    head, mark, rest = text.partition(start)
+    assert mark, start
+    _, end, after = rest.partition("<!-- end -->")
+    return head + mark + "".join(f"{line}\n" for line in lines) + end + after
+
+
+def test_flink_functions(golden: Callable[[Path, str], None]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    same = [name for name in SAME if name not in DIFFERS]
+    page = _between(page, "<!-- same -->\n", textwrap.wrap(", ".join(f"`{name}`" for name in same), 110))
+    rewritten: dict[str, tuple[str, str]] = {name: ("Spark's", text) for name, text in DIFFERS.items()}
+    for name, forms in REWRITES.items():
+        own = f"{rewritten[name][1]}; " if name in rewritten else ""
+        said = "; ".join(dict.fromkeys(form.differs for form in forms if form.differs))
+        shown = forms[0].sql if isinstance(forms[0].sql, str) else None
+        short = shown is not None and len(shown) <= 60 and len(forms) == 1
+        rewritten[name] = (
+            f"`{shown.replace('*args', '…')}`" if shown and short else "rewritten",
+            own.removesuffix("; ") or said,
+        )
+    lines = [
+        f"| `{name}` | {here} | {other} |".replace("  ", " ")
+        for name, (here, other) in sorted(rewritten.items())
+    ]
+    page = _between(page, "| function | here | other than in Flink |\n|---|---|---|\n", lines)
+    lines = [f"| `{one.name}` | {one.reason} | {one.fix} |" for one in NOT_RUN.values()]
+    page = _between(page, "| function | because | instead |\n|---|---|---|\n", lines)
+    golden(PAGE, page)

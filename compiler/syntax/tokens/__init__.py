@@ -13,13 +13,22 @@ from typing import Final
 from sqlglot.tokenizer_core import Token
 
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.tokens.flink import mark_rounding, read_unicode
 from compiler.syntax.tokens.functions import mark_functions
+from compiler.syntax.tokens.json import mark_json
 from compiler.syntax.tokens.partition_by import mark_partitions
 from compiler.syntax.tokens.types import mark_types
 
 Rewrite = Callable[[list[Token], Fragment], list[Token]]
 
-REWRITES: Final[tuple[Rewrite, ...]] = (mark_types, mark_partitions, mark_functions)
+REWRITES: Final[tuple[Rewrite, ...]] = (
+    read_unicode,
+    mark_json,
+    mark_rounding,
+    mark_types,
+    mark_partitions,
+    mark_functions,
+)
 
 
 def rewrite_tokens(tokens: list[Token], fragment: Fragment) -> list[Token]:
