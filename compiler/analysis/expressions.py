@@ -22,7 +22,7 @@ from compiler.plan import types as t
 from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, Variable, quote_string
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.intervals import interval_literal, interval_problem
-from compiler.syntax.sqlglot_types import data_type
+from compiler.syntax.sqlglot_types import data_type, suffix
 from compiler.syntax.tokens.functions import MARK
 
 _INFIX: dict[type[exp.Expr], str] = {
@@ -351,7 +351,19 @@ class ExpressionBinder:
 
     # --- casts, CASE, literals -----------------------------------------------
 
+    def _suffixed(self, tree: exp.Expr, suffix: str) -> Expr:
+        """A number with its type behind it: `1L`, `2.5BD`."""
+        text = str(tree.this)
+        found = rules.suffixed_type(text, suffix)
+        if found is None:
+            raise self.error(codes.TYPE_MISMATCH, f"`{text}{suffix}` does not fit its type", tree)
+        value = int(text) if t.is_integral(found) else float(text)
+        return Literal(found, False, f"{text}{suffix}", value)
+
     def _cast(self, tree: exp.Expr) -> Expr:
+        behind = suffix(tree.args["to"])
+        if behind is not None and isinstance(tree.this, exp.Literal):
+            return self._suffixed(tree.this, behind)
         arg = self.bind(tree.this)
         wanted = data_type(
             tree.args["to"], self.fragment, lambda message: self.error(codes.UNKNOWN_TYPE, message, tree)

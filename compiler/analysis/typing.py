@@ -27,6 +27,21 @@ def literal_type(text: str) -> t.DataType:
     return t.BIGINT if -(2**63) <= value < 2**63 else t.Decimal(len(text.lstrip("0")), 0)
 
 
+_BOUNDS: dict[str, tuple[t.DataType, int]] = {"Y": (t.TINYINT, 7), "S": (t.SMALLINT, 15), "L": (t.BIGINT, 63)}
+
+
+def suffixed_type(text: str, suffix: str) -> t.DataType | None:
+    """Type of a number with a suffix, `1L`; None if it does not fit that type."""
+    if suffix in ("D", "F"):
+        return t.DOUBLE if suffix == "D" else t.FLOAT
+    if suffix == "BD":
+        exact = text if "." in text else f"{text}."
+        found = literal_type(exact)
+        return found if isinstance(found, t.Decimal) and found.precision <= 38 else None
+    bounded, bits = _BOUNDS[suffix]
+    return bounded if text.isdigit() and int(text) < 2**bits else None
+
+
 def known(expr: Expr) -> Arg:
     """What the catalogue may know of an argument."""
     if isinstance(expr, Literal):

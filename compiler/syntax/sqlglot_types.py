@@ -20,6 +20,22 @@ _OF_LITERALS: dict[object, t.DataType] = {
 }
 
 
+SUFFIXES: dict[object, str] = {
+    _D.TINYINT: "Y",
+    _D.SMALLINT: "S",
+    _D.BIGINT: "L",
+    _D.FLOAT: "F",
+    _D.DOUBLE: "D",
+    _D.DECIMAL: "BD",
+}
+"""What is written behind a number to give it that type, `1L`: a cast to sqlglot as well."""
+
+
+def suffix(tree: exp.Expr) -> str | None:
+    """The suffix of a number that a cast to this type stands for; None if it is a CAST that is written out."""
+    return SUFFIXES.get(tree.this) if not tree.expressions else None
+
+
 def data_type(tree: exp.Expr, fragment: Fragment, error: Callable[[str], Exception]) -> t.DataType:
     """Reads the type of a CAST or of a typed literal.
 

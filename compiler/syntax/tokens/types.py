@@ -15,9 +15,9 @@ _CASTS = ("CAST", "TRY_CAST", "SAFE_CAST")
 _MORE = ("PRECISION", "VARYING")
 
 
-def mark_types(tokens: list[Token], _fragment: Fragment) -> list[Token]:
+def mark_types(tokens: list[Token], fragment: Fragment) -> list[Token]:
     """Replaces the type of every `CAST(x AS type)`, `x::type` and `RETURNING type`."""
-    spans = dict(_types(tokens))
+    spans = dict(_types(tokens, fragment.text))
     if not spans:
         return tokens
     result: list[Token] = []
@@ -33,11 +33,12 @@ def mark_types(tokens: list[Token], _fragment: Fragment) -> list[Token]:
     return result
 
 
-def _types(tokens: list[Token]) -> list[tuple[int, int]]:
+def _types(tokens: list[Token], text: str) -> list[tuple[int, int]]:
     """First and last token (exclusive) of each type."""
     found: list[tuple[int, int]] = []
     for index, token in enumerate(tokens):
-        if token.token_type is TokenType.DCOLON:
+        # sqlglot reads `1L` as `1::BIGINT`; there the type has no text of its own.
+        if token.token_type is TokenType.DCOLON and text.startswith("::", token.start):
             found.append((index + 1, _end_of_type(tokens, index + 1)))
         elif token.text.upper() in _CASTS and _kind(tokens, index + 1) is TokenType.L_PAREN:
             found.append(_type_of_cast(tokens, index + 1))
