@@ -32,7 +32,7 @@ SUFFIXES: dict[object, str] = {
 
 
 def suffix(tree: exp.Expr) -> str | None:
-    """The suffix of a number that a cast to this type stands for; None if it is a CAST that is written out."""
+    """The suffix of a number that a cast to this type stands for; None for a CAST that is written out."""
     return SUFFIXES.get(tree.this) if not tree.expressions else None
 
 
