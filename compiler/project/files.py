@@ -21,6 +21,22 @@ _MARKS: Final = frozenset({"_spark_metadata", "_delta_log", "pyvenv.cfg", *PROJE
 _NOT_DECLARATIONS: Final = frozenset({"__pycache__", "node_modules", "spark-warehouse", "metastore_db"})
 
 
+def find_root(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that holds a headrace.yml."""
+    for folder in (start.absolute(), *start.absolute().parents):
+        if project_file(folder) is not None:
+            return folder
+    return None
+
+
+def project_file(folder: Path) -> Path | None:
+    """The headrace.yml of a folder."""
+    for name in PROJECT_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    return None
+
+
 def find_files(root: Path) -> Iterator[tuple[str, str]]:
     """Path on disk and path to show of all .sql, .yml, .yaml files and seeds, by path."""
     yield from _walk(str(root), "", set())

@@ -12,7 +12,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile
 from compiler.project.assemble import assemble
 from compiler.project.config import AnyVariable, ConfigReader, cli_variables, default_config
-from compiler.project.files import PROJECT_FILE, PROJECT_FILES, decode, find_files, read_bytes
+from compiler.project.files import PROJECT_FILE, decode, find_files, find_root, project_file, read_bytes
 from compiler.syntax.declarations import Project, ProjectConfig
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import Scope
@@ -41,7 +41,7 @@ def load_project(
         What was read, or None if there is no project.
     """
     root = root.absolute()
-    path = _project_file(root)
+    path = project_file(root)
     if path is None:
         reporter.add(_no_project(root))
         return None
@@ -82,18 +82,18 @@ def load_script(
         reporter.add(Diagnostic(MISSING_PATH, f"`{path}` does not exist"))
         return None
     given = cli_variables(variables or {}, reporter)
-    root, project_file = path.parent, None
+    root, config_path = path.parent, None
     for folder in (path.parent, *path.parent.parents):
-        project_file = _project_file(folder)
-        if project_file is not None:
+        config_path = project_file(folder)
+        if config_path is not None:
             root = folder
             break
     known: Mapping[str, str] = given
     config: ProjectConfig | None = (
-        default_config(path.stem, target, given, reporter) if project_file is None else None
+        default_config(path.stem, target, given, reporter) if config_path is None else None
     )
-    if project_file is not None:
-        config, known = _config(project_file, target, given, environment, reporter)
+    if config_path is not None:
+        config, known = _config(config_path, target, given, environment, reporter)
     shown = path.relative_to(root).as_posix()
     content = read_bytes(str(path), shown, reporter)
     file = decode(content, shown, reporter) if content is not None else None
@@ -102,22 +102,7 @@ def load_script(
     scope = Scope(file, known, reporter)
     read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
     named = replace(config, name=path.stem)
-    return assemble(root, named, [scope], [], reporter, zone_is_free=project_file is None)
-
-
-def find_root(start: Path) -> Path | None:
-    """The nearest folder at or above `start` that holds a headrace.yml."""
-    for folder in (start.absolute(), *start.absolute().parents):
-        if _project_file(folder) is not None:
-            return folder
-    return None
-
-
-def _project_file(folder: Path) -> Path | None:
-    for name in PROJECT_FILES:
-        if (folder / name).is_file():
-            return folder / name
-    return None
+    return assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
 
 
 def _no_project(root: Path) -> Diagnostic:

@@ -15,14 +15,16 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from compiler.diagnostics.codes import NOTHING_SELECTED
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
-from compiler.plan.logical import LogicalPlan
-from compiler.plan.node import Node
+
+if TYPE_CHECKING:
+    from compiler.plan.logical import LogicalPlan
+    from compiler.plan.node import Node
 
 Kind = Literal["source", "seed", "model", "sink"]
 

@@ -10,9 +10,7 @@ from compiler.diagnostics.codes import NO_PROJECT, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.policy import raises_of
 from compiler.diagnostics.source import SourceFile, whole_file
-from compiler.project.files import PROJECT_FILE
-from compiler.project.load import find_root
-from compiler.syntax.declarations import Project
+from compiler.project.files import PROJECT_FILE, find_root
 from runtime.cli.crash import use_folder
 from runtime.cli.options import Common
 from runtime.cli.pipeline import Chosen, Pipeline, choose, compile_path, is_script
@@ -84,12 +82,32 @@ def given_variables(common: Common, reporter: Reporter) -> dict[str, object]:
     return found
 
 
-def load(common: Common, script: Path | None = None) -> Pipeline:
+def load(common: Common, script: Path | None = None, *, remember: bool = False) -> Pipeline:
     """Loads and compiles what the options name, and tells what it found.
+
+    Args:
+        common: the options.
+        script: the script, if one was given.
+        remember: whether the compile is kept in target/ for the next command; it is used in any case.
 
     Raises:
         Refused: it has errors.
     """
+    pipeline = compiled(common, script, remember=remember)
+    common.output.diagnostics(pipeline.diagnostics)
+    if pipeline.has_errors or pipeline.plan is None:
+        raise Refused
+    return pipeline
+
+
+def compiled(common: Common, script: Path | None = None, *, remember: bool = False) -> Pipeline:
+    """What the options name, compiled now or before; nothing is told.
+
+    Raises:
+        Refused: there is no project.
+    """
+    from runtime.cli.cache import compile_or_recall
+
     path = project_path(common, script)
     reporter = Reporter()
     variables = given_variables(common, reporter)
@@ -98,24 +116,20 @@ def load(common: Common, script: Path | None = None) -> Pipeline:
         folder = find_root(folder.parent) or folder.parent
     if folder.is_dir():
         use_folder(folder / "target" / "logs")
-    pipeline = compile_path(
-        path,
-        target=common.target,
-        variables=variables,
-        reporter=reporter,
-        raises=raises_of(common.warn_as_error or ""),
-    )
-    tell_project(common, pipeline.project)
-    common.output.diagnostics(pipeline.diagnostics)
-    if pipeline.has_errors or pipeline.plan is None:
-        raise Refused
+    raises = raises_of(common.warn_as_error or "")
+    # The document tells what stood for each variable, which no record keeps.
+    recall = not is_script(path) and common.output.findings != "json" and not reporter.all()
+    if recall:
+        pipeline = compile_or_recall(
+            path, target=common.target, variables=variables, raises=raises, remember=remember
+        )
+    else:
+        pipeline = compile_path(
+            path, target=common.target, variables=variables, reporter=reporter, raises=raises
+        )
+    known = dict(pipeline.project.config.variables) if pipeline.project is not None else {}
+    common.output.of_project(str(pipeline.project_dir), known)
     return pipeline
-
-
-def tell_project(common: Common, project: Project | None) -> None:
-    """Tells the output what the findings are about."""
-    if project is not None:
-        common.output.of_project(project.root, dict(project.config.variables))
 
 
 def selected(common: Common, pipeline: Pipeline) -> Chosen:

@@ -6,51 +6,61 @@ Nothing here prints.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from compiler.compile import Compiled, compile_project
 from compiler.diagnostics.codes import NOT_WRITABLE, NOTHING_SELECTED, STATE_OF_OTHER_PROJECT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
-from compiler.diagnostics.policy import Raise
-from compiler.jobplan.model import JobPlan, Manifest
-from compiler.project.load import load_project, load_script
-from compiler.syntax.declarations import Project
+from compiler.diagnostics.policy import Policy, Raise
+
+if TYPE_CHECKING:
+    from compiler.compile import Compiled
+    from compiler.jobplan.model import JobPlan, Manifest
+    from compiler.project.listing import Entry
+    from compiler.project.selection import Graph
+    from compiler.syntax.declarations import Project
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A project, or a script, that was read and compiled.
+    """A project, or a script, that was read and compiled, now or before.
 
     Args:
-        project: None if there is none, or if it was too broken to go on.
-        compiled: None with it.
+        project_dir: what relative paths are relative to; None if there is no project.
+        plan: the job plan, None if there were errors.
         diagnostics: all findings.
+        policy: what the project says of its findings.
+        listed: what it declares, None if it was too broken to go on.
         script: whether it is one .sql file.
+        project: what was read; None if nothing was, or if the compile was remembered.
+        compiled: what each stage gave; None with it.
     """
 
-    project: Project | None
-    compiled: Compiled | None
+    project_dir: Path
+    plan: JobPlan | None
     diagnostics: tuple[Diagnostic, ...]
+    policy: Policy
+    listed: tuple[Entry, ...] | None
     script: bool
+    project: Project | None = None
+    compiled: Compiled | None = None
 
     @property
     def has_errors(self) -> bool:
         """Whether nothing may run."""
         return any(d.is_error for d in self.diagnostics)
 
-    @property
-    def plan(self) -> JobPlan | None:
-        """The job plan, None if there were errors."""
-        return self.compiled.plan if self.compiled is not None and not self.has_errors else None
+    @cached_property
+    def graph(self) -> Graph:
+        """What there is by name, and what each reads."""
+        from compiler.project.listing import graph_of_entries
 
-    @property
-    def project_dir(self) -> Path:
-        """What relative paths are relative to."""
-        assert self.project is not None
-        return Path(self.project.root)
+        return graph_of_entries(self.listed or ())
 
     @property
     def target_dir(self) -> Path:
@@ -64,13 +74,15 @@ def read(
     target: str | None = None,
     variables: Mapping[str, object] | None = None,
     reporter: Reporter,
+    environment: Mapping[str, str] | None = None,
 ) -> Project | None:
     """Loads a project's folder, or a script."""
-    if not is_script(path):
-        return load_project(path, target=target, variables=variables, reporter=reporter)
-    project = load_script(path, target=target, variables=variables, reporter=reporter)
-    if project is None:
-        return None
+    from compiler.project.load import load_project, load_script
+
+    load = load_script if is_script(path) else load_project
+    project = load(path, target=target, variables=variables, reporter=reporter, environment=environment)
+    if project is None or not is_script(path):
+        return project
     # A state root belongs to one project, and a folder may hold many scripts, or a project besides.
     state = f"{project.config.target.state.rstrip('/')}/scripts/{project.config.name}"
     return replace(
@@ -86,6 +98,7 @@ def compile_path(
     reporter: Reporter | None = None,
     without: Collection[str] = (),
     raises: tuple[Raise, ...] = (),
+    environment: Mapping[str, str] | None = None,
 ) -> Pipeline:
     """Loads and compiles a project's folder, or a script, with what its state root remembers.
 
@@ -93,20 +106,37 @@ def compile_path(
         path: the folder that holds headrace.yml, or a .sql file.
         target: a target of headrace.yml, its default if left out.
         variables: those of `--vars`.
-        reporter: holds what was found before.
+        reporter: holds what was found before, and takes all findings as they are before the project's policy.
         without: names of optimizer rules to leave out.
         raises: warnings that are errors, besides those of headrace.yml.
+        environment: the environment's variables, `os.environ` if left out.
     """
+    from compiler.compile import compile_project
+    from compiler.project.listing import entries
+    from compiler.project.selection import graph_of
+
     reporter = reporter or Reporter()
     with _no_garbage_collection():
-        project = read(path, target=target, variables=variables, reporter=reporter)
-        compiled = None
-        if project is not None:
-            policy = replace(project.policy, raises=(*project.policy.raises, *raises))
-            project = replace(project, policy=policy)
-            compiled = compile_project(project, reporter, memory(project, reporter), without)
-    found = compiled.diagnostics if compiled is not None else reporter.all()
-    return Pipeline(project, compiled, found, is_script(path))
+        project = read(
+            path, target=target, variables=variables, reporter=reporter, environment=environment or os.environ
+        )
+        if project is None:
+            policy = Policy(raises=raises)
+            return Pipeline(path, None, policy.judge(reporter.all()), policy, None, is_script(path))
+        policy = replace(project.policy, raises=(*project.policy.raises, *raises))
+        project = replace(project, policy=policy)
+        manifest = memory(Path(project.root), project, reporter)
+        compiled = compile_project(project, reporter, manifest, without)
+        return Pipeline(
+            Path(project.root),
+            compiled.plan,
+            compiled.diagnostics,
+            policy,
+            entries(project, graph_of(compiled.logical)),
+            is_script(path),
+            project,
+            compiled,
+        )
 
 
 def is_script(path: Path) -> bool:
@@ -114,9 +144,9 @@ def is_script(path: Path) -> bool:
     return path.suffix.lower() == ".sql" and not path.is_dir()
 
 
-def memory(project: Project, reporter: Reporter) -> Manifest | None:
+def memory(project_dir: Path, project: Project, reporter: Reporter) -> Manifest | None:
     """The manifest of the project's state root, None if nothing has run there."""
-    root = state_root(project)
+    root = (project_dir / project.config.target.state).absolute()
     if not (root / "manifest.json").exists():
         return None
     from runtime.state.root import read_manifest
@@ -137,11 +167,6 @@ def memory(project: Project, reporter: Reporter) -> Manifest | None:
         )
         return None
     return manifest
-
-
-def state_root(project: Project) -> Path:
-    """Where the state of the project's target lies."""
-    return (Path(project.root) / project.config.target.state).absolute()
 
 
 @dataclass(frozen=True)
@@ -165,12 +190,11 @@ def choose(pipeline: Pipeline, texts: Collection[str]) -> Chosen:
     """
     if not texts:
         return Chosen(None)
-    from compiler.project.selection import graph_of, select
+    from compiler.project.selection import select
 
-    assert pipeline.compiled is not None
     assert pipeline.plan is not None
     reporter = Reporter()
-    chosen = select(graph_of(pipeline.compiled.logical), texts, reporter)
+    chosen = select(pipeline.graph, texts, reporter)
     if reporter.has_errors:
         raise DiagnosticError(*reporter.all())
     uids = {sink.uid for sink in pipeline.compiled.logical.sinks if sink.name in chosen.sinks}

@@ -10,6 +10,7 @@ from runtime.files import TEMPORARY, write_atomically
 
 PLAN = "job_plan.json"
 LOGS = "logs"
+CACHE = "cache"
 # https://bford.info/cachedir/ — backup programs leave such a folder out.
 TAG = "CACHEDIR.TAG"
 _SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
@@ -18,7 +19,7 @@ _TAG_TEXT = f"""{_SIGNATURE}
 """
 
 # All that any command writes into target/; `clean` removes these and nothing else.
-OURS = (PLAN, LOGS, TAG)
+OURS = (PLAN, LOGS, CACHE, TAG)
 
 
 def prepare(folder: Path) -> None:

@@ -180,7 +180,7 @@ def test_clean_removes_only_what_is_ours(invoke: Invoke, shop: Path) -> None:
     result = invoke("clean")
     assert result.exit_code == 0
     assert result.stdout == (
-        "removed target/CACHEDIR.TAG, target/job_plan.json\n"
+        "removed target/CACHEDIR.TAG, target/cache, target/job_plan.json\n"
         "kept target/out, which headrace's commands did not write\n"
     )
     assert (shop / "target/out").is_dir()

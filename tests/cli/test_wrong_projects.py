@@ -215,7 +215,7 @@ def test_a_fault_of_our_own_is_one_line(invoke: Invoke, shop: Path, monkeypatch:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("cellar\nat stack (frame)")
 
-    monkeypatch.setattr("runtime.cli.pipeline.load_project", fail)
+    monkeypatch.setattr("compiler.project.load.load_project", fail)
     result = invoke("compile")
     assert result.exit_code == 1
     log = shop / "target/logs/headrace.log"

@@ -10,7 +10,8 @@ from declaration_text import declaration_text
 
 from compiler.diagnostics.diagnostic import Reporter
 from compiler.diagnostics.render import render_all
-from compiler.project.load import find_root, load_project, load_script
+from compiler.project.files import find_root
+from compiler.project.load import load_project, load_script
 from compiler.project.seeds import guess
 from compiler.syntax.declarations import Project
 from compiler.syntax.durations import parse_duration_ms

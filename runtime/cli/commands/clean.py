@@ -18,7 +18,7 @@ def command(common: Common) -> None:
     """
     from compiler.diagnostics.codes import FOREIGN_OUTPUT, NO_PROJECT
     from compiler.diagnostics.diagnostic import Diagnostic
-    from compiler.project.load import find_root
+    from compiler.project.files import find_root
     from runtime.cli import loading, target
     from runtime.cli.pipeline import not_writable
 

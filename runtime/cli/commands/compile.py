@@ -24,7 +24,7 @@ def command(common: Common, script: Path | None) -> None:
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
-    pipeline = loading.load(common, script)
+    pipeline = loading.load(common, script, remember=True)
     plan, output = pipeline.plan, common.output
     assert plan is not None
     chosen = loading.selected(common, pipeline).queries

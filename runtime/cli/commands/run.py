@@ -71,7 +71,7 @@ def command(
     from runtime.jobs.environment import Environment
 
     began = time.monotonic()
-    pipeline = loading.load(common, script)
+    pipeline = loading.load(common, script, remember=True)
     assert pipeline.plan is not None
     plan = _with_trigger(common, pipeline.plan, trigger)
     if on_end == "close" and any(query.trigger_ms is not None for query in plan.queries):
@@ -159,8 +159,7 @@ def _run(
     finally:
         _close(progress)
         logs.flush()
-    assert pipeline.project is not None
-    output.diagnostics([*pipeline.project.policy.allowed(report.warnings), *report.failures])
+    output.diagnostics([*pipeline.policy.allowed(report.warnings), *report.failures])
     bounded = all(query.trigger_ms is None for query in plan.queries)
     summary.tell(output, report, seconds=time.monotonic() - began, bounded=bounded)
     return _exit_code(report, abandoned=control.abandon.is_set())

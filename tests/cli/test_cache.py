@@ -1,0 +1,237 @@
+"""A remembered compile cannot be told from a fresh one, and is used only if nothing has changed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from shop import SHOP, Invoke, Write
+
+from compiler.diagnostics.policy import raises_of
+from compiler.diagnostics.render import render_all
+from runtime.cli.cache import compile_or_recall
+from runtime.cli.cache.inputs import gather
+from runtime.cli.pipeline import Pipeline, compile_path
+
+RECORD = Path("target/cache/_default.json")
+
+
+def compiled(root: Path, target: str | None = None, raises: str = "", **variables: object) -> Pipeline:
+    return compile_or_recall(
+        root, target=target, variables=variables, raises=raises_of(raises), remember=True
+    )
+
+
+def fresh(root: Path, target: str | None = None, raises: str = "", **variables: object) -> Pipeline:
+    return compile_path(root, target=target, variables=variables, raises=raises_of(raises))
+
+
+def told(pipeline: Pipeline) -> tuple[Any, ...]:
+    """All that a command may look at."""
+    return (
+        pipeline.project_dir,
+        pipeline.plan,
+        render_all(pipeline.diagnostics),
+        pipeline.diagnostics,
+        pipeline.listed,
+        pipeline.graph,
+        pipeline.policy,
+        pipeline.script,
+    )
+
+
+def same(root: Path, **given: Any) -> None:
+    assert told(compiled(root, **given)) == told(fresh(root, **given))
+
+
+def was_recalled(pipeline: Pipeline) -> bool:
+    return pipeline.project is None
+
+
+@pytest.fixture
+def warm(write: Write) -> Path:
+    """A project with warnings, an `allow` and a variable of the environment, compiled once."""
+    os.environ["SHOP_STATE"] = ".headrace/one"
+    root = write(
+        {
+            "headrace.yml": SHOP["headrace.yml"].replace(
+                "dev: {parallelism: 2}", "dev: {parallelism: 2, state: '${env:SHOP_STATE}'}"
+            ),
+            "models/unused.sql": "SELECT id FROM orders\n",
+            "models/spare.sql": "-- headrace: allow HR219\nSELECT id FROM orders\n",
+            "seeds/codes.csv": "code,name\n1,one\n",
+        }
+    )
+    assert not was_recalled(compiled(root))
+    return root
+
+
+def test_nothing_has_changed(warm: Path) -> None:
+    recalled = compiled(warm)
+    assert was_recalled(recalled)
+    assert told(recalled) == told(fresh(warm))
+    assert [d.code.name for d in recalled.diagnostics] == ["HR219"]
+
+
+def edit(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        text = (root / name).read_text()
+        assert old in text
+        (root / name).write_text(text.replace(old, new))
+
+    return change
+
+
+def put(name: str, text: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+    return change
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "a model": edit("models/big.sql", "price >", "price >="),
+    "a mistake": edit("models/big.sql", "price,", "prise,"),
+    "a comment": edit("models/big.sql", "SELECT", "-- more\nSELECT"),
+    "a comment that silences": edit("models/unused.sql", "SELECT", "-- headrace: allow HR219\nSELECT"),
+    "the project": edit("headrace.yml", "min_price: 5", "min_price: 6"),
+    "a new file": put("models/more.sql", "SELECT id FROM big"),
+    "a new seed": put("seeds/more.csv", "a,b\n1,2\n"),
+    "rows of a seed": put("seeds/codes.csv", "code,name\nx,one\n"),
+    "a file that is gone": lambda root: (root / "models/spare.sql").unlink(),
+    "a file with another name": lambda root: (
+        (root / "models/spare.sql").rename(root / "models/other.sql") and None
+    ),
+    "a function": put("functions/f.py", "def f(x): return x\n"),
+    "the environment": lambda _: os.environ.__setitem__("SHOP_STATE", ".headrace/two"),
+    "the state root": put(".headrace/one/manifest.json", '{"version": 1, "project": "shop"}'),
+    "a broken state root": put(".headrace/one/manifest.json", "{"),
+    "a project below": put("models/headrace.yml", "name: inner\n"),
+    "the other name of the project file": lambda root: (
+        (root / "headrace.yml").rename(root / "headrace.yaml") and None
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_change_is_seen(warm: Path, what: str) -> None:
+    CHANGES[what](warm)
+    pipeline = compiled(warm)
+    assert not was_recalled(pipeline)
+    assert told(pipeline) == told(fresh(warm))
+    # What was made of the change is remembered, unless a finding lies outside of the project's files.
+    again = compiled(warm)
+    assert told(again) == told(pipeline)
+
+
+def test_target_variables_and_raised_warnings(warm: Path) -> None:
+    assert was_recalled(compiled(warm))
+    for given_now in ({"target": "prod"}, {"min_price": "7"}, {"min_price": 7}, {"raises": "all"}):
+        same(warm, **given_now)
+        same(warm, **given_now)
+    same(warm)
+
+
+def test_raised_warnings_do_not_spoil_the_record(warm: Path) -> None:
+    (warm / RECORD).unlink()
+    assert compiled(warm, raises="HR219").plan is None
+    assert compiled(warm).plan is not None
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "garbage", "other form", "bit"])
+def test_a_damaged_record_is_made_anew(warm: Path, damage: str) -> None:
+    content = (warm / RECORD).read_bytes()
+    at = len(content) // 2
+    damaged = {
+        "empty": b"",
+        "cut": content[:at],
+        "garbage": os.urandom(300),
+        "other form": b"{}",
+        "bit": content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :],
+    }[damage]
+    (warm / RECORD).write_bytes(damaged)
+    pipeline = compiled(warm)
+    assert not was_recalled(pipeline)
+    assert told(pipeline) == told(fresh(warm))
+    assert was_recalled(compiled(warm))
+
+
+def test_a_record_that_cannot_be_written_is_no_error(warm: Path) -> None:
+    (warm / RECORD).unlink()
+    (warm / RECORD).parent.rmdir()
+    (warm / RECORD).parent.write_text("in the way")
+    assert compiled(warm).plan is not None
+
+
+def test_no_secret_is_kept(warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_ZONE", "hunter2-zone")
+    compiled(warm, password="hunter2-variable")
+    put("headrace.yml", (warm / "headrace.yml").read_text() + "timezone: '${env:SHOP_ZONE}'\n")(warm)
+    assert "`hunter2-zone`" in compiled(warm, password="hunter2-variable").diagnostics[0].message
+    kept = (warm / RECORD).read_text()
+    assert "SHOP_STATE" in kept
+    assert "hunter2" not in kept
+
+
+def test_all_that_a_compile_opens_is_in_its_inputs(warm: Path) -> None:
+    inputs = gather(warm, None, {})
+    assert inputs is not None
+    opened: set[str] = set()
+    watching = [True]
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        if watching and event == "open" and isinstance(args[0], str | os.PathLike):
+            path = os.path.abspath(os.fspath(args[0]))
+            if path.startswith(f"{warm}{os.sep}"):
+                opened.add(os.path.relpath(path, warm))
+
+    sys.addaudithook(watch)  # it cannot be taken away
+    try:
+        fresh(warm)
+    finally:
+        watching.clear()
+    assert opened
+    assert opened <= {*inputs.contents, ".headrace/one/manifest.json"}
+
+
+def test_commands_that_write_nothing_use_the_record(
+    invoke: Invoke, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = invoke("list").stdout
+    assert not (shop / "target").exists()
+    first = invoke("compile")
+    plan = (shop / "target/job_plan.json").read_text()
+    (shop / "target/job_plan.json").unlink()
+    monkeypatch.setattr("runtime.cli.cache.recall.compile_path", None)
+    assert invoke("compile").output == first.output
+    assert (shop / "target/job_plan.json").read_text() == plan
+    assert invoke("list").stdout == listed
+    assert "query counts" in invoke("explain", "-s", "counts").stdout
+
+
+TEXTS = st.sampled_from(
+    ["", " ", "-- x\n", "price", "id", "big", ",", "SELECT", "'", "1", "prise", ";", "\n"]
+)
+EDITS = st.lists(
+    st.tuples(st.sampled_from([n for n in SHOP if n != "headrace.yml"]), st.floats(0, 1), TEXTS), max_size=3
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(EDITS, min_size=1, max_size=3))
+def test_random_edits(warm: Path, steps: list[list[tuple[str, float, str]]]) -> None:
+    for name, text in SHOP.items():
+        (warm / name).write_text(text)
+    for edits in steps:
+        for name, where, text in edits:
+            old = (warm / name).read_text()
+            at = int(where * len(old))
+            (warm / name).write_text(old[:at] + text + old[at:])
+        same(warm)
