@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -46,12 +46,6 @@ def entries(project: Project, graph: Graph) -> tuple[Entry, ...]:
     for sink in project.sinks:
         add(sink.name, "sink", sink.options, sink.description)
     return tuple(found)
-
-
-def graph_of_entries(listed: Sequence[Entry]) -> Graph:
-    """The graph of a project without errors."""
-    kinds = {entry.name: entry.kind for entry in listed}
-    return Graph(kinds, {entry.name: entry.reads or () for entry in listed})
 
 
 def _connector(options: tuple[OptionDecl, ...]) -> str | None:

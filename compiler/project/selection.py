@@ -36,13 +36,15 @@ _WORD = re.compile(r"[^\s,]+")
 class Graph:
     """What there is by name, and what each reads directly. Both are in the order of the plan.
 
-    `kept` are models that are also sinks, by `materialized`; `tags` those of each name that has some.
+    `kept` are models that are also sinks, by `materialized`; `tags` those of each name that has some; `uids`
+    those of the sinks by name.
     """
 
     kinds: Mapping[str, Kind]
     reads: Mapping[str, tuple[str, ...]]
     kept: frozenset[str] = frozenset()
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    uids: Mapping[str, str] = field(default_factory=dict)
 
     def is_sink(self, name: str) -> bool:
         """Whether rows leave the project there."""
@@ -93,7 +95,7 @@ def graph_of(plan: LogicalPlan) -> Graph:
             reads[sink.name] = _named((sink.node,), at)
     tags = {sink.name: sink.tags for sink in plan.sinks if sink.tags}
     tags.update({relation.name: relation.tags for relation in plan.relations if relation.tags})
-    return Graph(kinds, reads, kept, tags)
+    return Graph(kinds, reads, kept, tags, {sink.name: sink.uid for sink in plan.sinks})
 
 
 def select(graph: Graph, texts: Collection[str], reporter: Reporter) -> Selection:

@@ -10,7 +10,6 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,7 @@ class Pipeline:
         diagnostics: all findings.
         policy: what the project says of its findings.
         listed: what it declares, None if it was too broken to go on.
+        graph: what reads what, None with it.
         script: whether it is one .sql file.
         project: what was read; None if nothing was, or if the compile was remembered.
         compiled: what each stage gave; None with it.
@@ -46,6 +46,7 @@ class Pipeline:
     diagnostics: tuple[Diagnostic, ...]
     policy: Policy
     listed: tuple[Entry, ...] | None
+    graph: Graph | None
     script: bool
     project: Project | None = None
     compiled: Compiled | None = None
@@ -54,13 +55,6 @@ class Pipeline:
     def has_errors(self) -> bool:
         """Whether nothing may run."""
         return any(d.is_error for d in self.diagnostics)
-
-    @cached_property
-    def graph(self) -> Graph:
-        """What there is by name, and what each reads."""
-        from compiler.project.listing import graph_of_entries
-
-        return graph_of_entries(self.listed or ())
 
     @property
     def target_dir(self) -> Path:
@@ -122,17 +116,19 @@ def compile_path(
         )
         if project is None:
             policy = Policy(raises=raises)
-            return Pipeline(path, None, policy.judge(reporter.all()), policy, None, is_script(path))
+            return Pipeline(path, None, policy.judge(reporter.all()), policy, None, None, is_script(path))
         policy = replace(project.policy, raises=(*project.policy.raises, *raises))
         project = replace(project, policy=policy)
         manifest = memory(Path(project.root), project, reporter)
         compiled = compile_project(project, reporter, manifest, without)
+        graph = graph_of(compiled.logical)
         return Pipeline(
             Path(project.root),
             compiled.plan,
             compiled.diagnostics,
             policy,
-            entries(project, graph_of(compiled.logical)),
+            entries(project, graph),
+            graph,
             is_script(path),
             project,
             compiled,
@@ -192,12 +188,14 @@ def choose(pipeline: Pipeline, texts: Collection[str]) -> Chosen:
         return Chosen(None)
     from compiler.project.selection import select
 
+    graph = pipeline.graph
     assert pipeline.plan is not None
+    assert graph is not None
     reporter = Reporter()
-    chosen = select(pipeline.graph, texts, reporter)
+    chosen = select(graph, texts, reporter)
     if reporter.has_errors:
         raise DiagnosticError(*reporter.all())
-    uids = {sink.uid for sink in pipeline.compiled.logical.sinks if sink.name in chosen.sinks}
+    uids = {graph.uids[name] for name in chosen.sinks}
     queries = [q for q in pipeline.plan.queries if any(sink.uid in uids for sink in q.sinks)]
     if not queries:
         names = ", ".join(f"`{name}`" for name in sorted(chosen.names)[:5])

@@ -88,6 +88,13 @@ def edit(name: str, old: str, new: str) -> Callable[[Path], None]:
     return change
 
 
+def move(name: str, to: str) -> Callable[[Path], None]:
+    def change(root: Path) -> None:
+        (root / name).rename(root / to)
+
+    return change
+
+
 def put(name: str, text: str) -> Callable[[Path], None]:
     def change(root: Path) -> None:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -106,17 +113,13 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "a new seed": put("seeds/more.csv", "a,b\n1,2\n"),
     "rows of a seed": put("seeds/codes.csv", "code,name\nx,one\n"),
     "a file that is gone": lambda root: (root / "models/spare.sql").unlink(),
-    "a file with another name": lambda root: (
-        (root / "models/spare.sql").rename(root / "models/other.sql") and None
-    ),
+    "a file with another name": move("models/spare.sql", "models/other.sql"),
     "a function": put("functions/f.py", "def f(x): return x\n"),
     "the environment": lambda _: os.environ.__setitem__("SHOP_STATE", ".headrace/two"),
     "the state root": put(".headrace/one/manifest.json", '{"version": 1, "project": "shop"}'),
     "a broken state root": put(".headrace/one/manifest.json", "{"),
     "a project below": put("models/headrace.yml", "name: inner\n"),
-    "the other name of the project file": lambda root: (
-        (root / "headrace.yml").rename(root / "headrace.yaml") and None
-    ),
+    "the other name of the project file": move("headrace.yml", "headrace.yaml"),
 }
 
 

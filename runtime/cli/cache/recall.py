@@ -78,7 +78,7 @@ def _recall(record: Record, inputs: Inputs, root: Path, raises: tuple[Raise, ...
     found = policy.judge(raw, complete=complete)
     if any(d.is_error for d in found):
         plan = None
-    return Pipeline(root, plan, found, policy, record.listed, script=False)
+    return Pipeline(root, plan, found, policy, record.listed, record.graph, script=False)
 
 
 def _record(
@@ -90,7 +90,7 @@ def _record(
 ) -> Record | None:
     """What to keep of a compile; None if it cannot be told from a record."""
     project = pipeline.project
-    if project is None or pipeline.listed is None:
+    if project is None or pipeline.listed is None or pipeline.graph is None:
         return None
     if pipeline.plan is None and given_raises and not any(d.is_error for d in found):
         return None  # without --warn-as-error there is a plan, and this compile did not make it
@@ -115,6 +115,7 @@ def _record(
             allows=files.kept_allows(pipeline.policy.allows),
             raises=files.kept_raises(own),
             listed=pipeline.listed,
+            graph=pipeline.graph,
         )
     except NotKeptError:
         return None

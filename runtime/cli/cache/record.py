@@ -12,6 +12,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Label
 from compiler.diagnostics.policy import Allow, Policy, Raise
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.project.listing import Entry
+from compiler.project.selection import Graph
 
 Place = tuple[str, int, int]
 """A range of characters of a file of the project."""
@@ -69,6 +70,7 @@ class Record(Struct, frozen=True):
         allows: what is silenced.
         raises: what is raised.
         listed: what the project declares.
+        graph: what reads what.
     """
 
     base: str
@@ -84,6 +86,7 @@ class Record(Struct, frozen=True):
     allows: tuple[Allowed, ...]
     raises: tuple[Raised, ...]
     listed: tuple[Entry, ...]
+    graph: Graph
 
 
 class NotKeptError(Exception):

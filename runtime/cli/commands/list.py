@@ -40,7 +40,7 @@ def command(common: Common, script: Path | None, format_: str) -> int:
 
     common.output.findings_as(format_)
     pipeline = loading.compiled(common, script)
-    if pipeline.listed is None:
+    if pipeline.listed is None or pipeline.graph is None:
         raise loading.refuse(common, *pipeline.diagnostics)
     found = list(pipeline.diagnostics)
     entries = list(pipeline.listed)
