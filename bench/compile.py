@@ -3,8 +3,8 @@
     python -m bench.compile
 
 Each figure is the CPU time, user and system, of the whole command, from the start of its interpreter: the
-median of five runs, with the files in the operating system's cache. Cold is with nothing in target/, warm with
-what the compile before has left there. Ends with exit code 1 if one is over its limit.
+median of five runs, with the files in the operating system's cache. Cold is with nothing in target/, warm
+with what the compile before has left there. Ends with exit code 1 if one is over its limit.
 """
 
 from __future__ import annotations
