@@ -7,7 +7,7 @@ from typing import Literal
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
-from compiler.analysis.contracts import by_name, by_position
+from compiler.analysis.contracts import by_name, by_position, exactly
 from compiler.analysis.materialized import sink_of
 from compiler.analysis.model_options import ModelOptions, read_options, take_options
 from compiler.analysis.order import in_order
@@ -167,11 +167,12 @@ class _ProjectBinder:
         if kept is not None:
             self._kept.append(ParsedModel(kept, self._parse(kept.body)))
 
-    def _contract(self, model: decl.ModelDecl | decl.SinkDecl, node: Node, builder: Builder) -> Node:
-        if isinstance(model, decl.ModelDecl) and model.columns:
-            if model.by_position:
-                return by_position(model.name, model.columns, node, builder, self._reporter)
-            by_name(model.columns, node, model.name)
+    def _contract(self, model: decl.ModelDecl, node: Node, builder: Builder) -> Node:
+        if model.columns and model.by_position:
+            return by_position(model.name, model.columns, node, builder, self._reporter)
+        if builder.options.contract is not None:
+            return exactly(model.columns, node, model.name, builder.options.contract, builder)
+        by_name(model.columns, node, model.name)
         return node
 
     def _bind_body(self, model: ParsedModel, builder: Builder) -> Node:

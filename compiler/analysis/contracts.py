@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.analysis.builder import Builder, cast_to, count
-from compiler.analysis.typing import widens
+from compiler.analysis.fits import misfit
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
 from compiler.plan.expr import Column, Expr, Literal
 from compiler.plan.node import Node
@@ -84,26 +85,81 @@ def by_name(columns: Sequence[ColumnDecl], node: Node, owner: Text) -> None:
     """Checks the columns that a YAML entry describes: each exists, and fits its type if it has one.
 
     Raises:
-        DiagnosticError: all that do not (HR201, HR217).
+        DiagnosticError: all that do not (HR201, HR225).
     """
     problems: list[Diagnostic] = []
     for column in columns:
         field = node.schema.get(column.name.value)
-        if field is None:
-            near = suggest(column.name.value, node.schema.names)
-            problems.append(
-                Diagnostic(
-                    codes.UNKNOWN_COLUMN,
-                    f"`{owner.value}` has no column `{column.name.value}`",
-                    column.name.span,
-                    cause=f"its columns are {', '.join(node.schema.names)}",
-                    fix=f"did you mean `{near}`?" if near else None,
-                )
-            )
-        else:
-            problems.extend(_problems(column, field))
+        problems.extend(
+            _missing(column, node, owner) if field is None else _problems(column, field, codes.CONTRACT)
+        )
     if problems:
         raise DiagnosticError(*problems)
+
+
+def exactly(columns: Sequence[ColumnDecl], node: Node, owner: Text, place: Span, builder: Builder) -> Node:
+    """Gives the declared columns, typed and ordered as they are declared; the query gives no others.
+
+    Args:
+        columns: the contract, matched by name.
+        node: what the query gives.
+        owner: whose contract it is.
+        place: where it is asked for.
+        builder: makes the conversion.
+
+    Raises:
+        DiagnosticError: all that is not as declared (HR201, HR225).
+    """
+    if not columns:
+        raise DiagnosticError(
+            Diagnostic(
+                codes.CONTRACT,
+                f"the contract of `{owner.value}` names no columns",
+                place,
+                fix=f"list them under `columns:`: {', '.join(f'{f.name}: {f.type}' for f in node.schema)}",
+            )
+        )
+    problems: list[Diagnostic] = []
+    pairs: list[tuple[ColumnDecl, Field]] = []
+    for column in columns:
+        field = node.schema.get(column.name.value)
+        if field is None:
+            problems.extend(_missing(column, node, owner))
+            continue
+        pairs.append((column, field))
+        problems.extend(_problems(column, field, codes.CONTRACT))
+        if column.type is None:
+            text = f"column `{column.name.value}` has no type in the contract of `{owner.value}`"
+            fix = f"write `{field.name}: {field.type}`"
+            problems.append(Diagnostic(codes.CONTRACT, text, column.name.span, fix=fix))
+    declared = {column.name.value.lower() for column in columns}
+    problems.extend(
+        Diagnostic(
+            codes.CONTRACT,
+            f"`{owner.value}` gives a column `{field.name}` that its contract does not name",
+            place,
+            fix=f"add `{field.name}: {field.type}` under `columns:`, or leave it out of the query",
+        )
+        for field in node.schema
+        if field.name.lower() not in declared
+    )
+    if problems:
+        raise DiagnosticError(*problems)
+    items = [NamedExpr(field.name, _value(column, field)) for column, field in pairs]
+    return builder.project(node, items, place)
+
+
+def _missing(column: ColumnDecl, node: Node, owner: Text) -> list[Diagnostic]:
+    near = suggest(column.name.value, node.schema.names)
+    return [
+        Diagnostic(
+            codes.UNKNOWN_COLUMN,
+            f"`{owner.value}` has no column `{column.name.value}`",
+            column.name.span,
+            cause=f"its columns are {', '.join(node.schema.names)}",
+            fix=f"did you mean `{near}`?" if near else None,
+        )
+    ]
 
 
 def _matched(
@@ -129,33 +185,38 @@ def _value(column: ColumnDecl, field: Field | None) -> Expr:
     return expr if wanted is None else cast_to(expr, wanted)
 
 
-def _problems(column: ColumnDecl, field: Field | None) -> list[Diagnostic]:
+def _problems(
+    column: ColumnDecl, field: Field | None, code: codes.Code = codes.SINK_SCHEMA
+) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     name = column.name.value
     if field is None:
         if column.not_null:
             message = f"column `{name}` is declared NOT NULL, and INSERT gives it no value"
-            found.append(Diagnostic(codes.SINK_SCHEMA, message, column.name.span))
+            found.append(Diagnostic(code, message, column.name.span))
         return found
     if column.type is not None:
         try:
             wanted = parse_type(column.type)
         except DiagnosticError as error:
             return list(error.diagnostics)
-        if not widens(field.type, wanted):
+        reason = misfit(field.type, wanted)
+        if reason is not None:
             found.append(
                 Diagnostic(
-                    codes.SINK_SCHEMA,
+                    code,
                     f"column `{name}` is declared {wanted}, the query gives {field.type} (`{field.name}`)",
                     column.name.span.to(column.type.span()),
-                    cause="a value may not fit, and nothing is cut or rounded silently",
-                    fix=f"declare {field.type}, or write CAST({field.name} AS {wanted}) in the query",
+                    cause=f"{reason}; nothing is cut or rounded silently",
+                    fix="leave out NOT NULL inside of the type"
+                    if reason.endswith("may be NULL")
+                    else f"declare {field.type}, or write CAST({field.name} AS {wanted}) in the query",
                 )
             )
     if column.not_null and field.nullable:
         found.append(
             Diagnostic(
-                codes.SINK_SCHEMA,
+                code,
                 f"column `{name}` is declared NOT NULL, the query may give NULL (`{field.name}`)",
                 column.name.span,
                 fix=f"filter {field.name} IS NOT NULL, or use coalesce({field.name}, …)",

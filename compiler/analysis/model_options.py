@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean, suggest
 from compiler.plan.asked import Asked
 from compiler.syntax.declarations import OptionDecl
@@ -39,6 +40,7 @@ class ModelOptions:
         trigger: milliseconds between the epochs of the query that runs it, None in it for available_now.
         parallelism: number of state partitions of that query.
         materialized: what a model is kept as, if it says so.
+        contract: where a contract is enforced: the declared columns are all that there are.
     """
 
     state_ttl_ms: int | None = None
@@ -48,6 +50,7 @@ class ModelOptions:
     trigger: Asked[int | None] | None = None
     parallelism: Asked[int] | None = None
     materialized: Asked[str] | None = None
+    contract: Span | None = None
 
     @property
     def bounds_state(self) -> bool:
@@ -63,11 +66,19 @@ def _state_ttl(options: ModelOptions, option: OptionDecl) -> ModelOptions:
     return replace(options, state_ttl_ms=milliseconds or None)
 
 
-def _allow_unbounded(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+def _flag(option: OptionDecl) -> bool:
     word = option.value.value.lower()
     if word not in ("true", "false"):
         raise _wrong(option, "is neither true nor false", "write true")
-    return replace(options, allow_unbounded=word == "true")
+    return word == "true"
+
+
+def _allow_unbounded(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    return replace(options, allow_unbounded=_flag(option))
+
+
+def _contract(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    return replace(options, contract=option.key.span if _flag(option) else None)
 
 
 def _tags(options: ModelOptions, option: OptionDecl) -> ModelOptions:
@@ -112,6 +123,7 @@ Read = Callable[[ModelOptions, OptionDecl], ModelOptions]
 # Option -> how it changes the options so far, and what can have it.
 OPTIONS: Final[dict[str, tuple[Read, tuple[Of, ...]]]] = {
     "allow_unbounded": (_allow_unbounded, ("model", "sink")),
+    "contract.enforced": (_contract, ("model",)),
     "materialized": (_materialized, ("model",)),
     "parallelism": (_parallelism, ("model", "sink")),
     "state_ttl": (_state_ttl, ("model", "sink")),

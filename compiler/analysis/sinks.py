@@ -7,7 +7,7 @@ from typing import cast
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Poisoned
-from compiler.analysis.contracts import by_position, insert_columns
+from compiler.analysis.contracts import by_position, exactly, insert_columns
 from compiler.analysis.metadata import refuse_written
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
@@ -39,6 +39,8 @@ def bind_sink(
         node = bind_body()
         if sink.insert_columns:
             node = insert_columns(sink.name, sink.columns, sink.insert_columns, node, builder, found)
+        elif sink.columns and not sink.by_position:
+            node = exactly(sink.columns, node, sink.name, sink.name.span, builder)
         elif sink.columns:
             node = by_position(sink.name, sink.columns, node, builder, found)
     except DiagnosticError as error:

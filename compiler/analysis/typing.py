@@ -136,32 +136,3 @@ def cast_result(target: t.DataType) -> t.DataType:
         fields = (t.StructField(f.name, cast_result(f.type), f.nullable) for f in target.fields)
         return t.Struct(tuple(fields))
     return target
-
-
-def widens(source: t.DataType, target: t.DataType) -> bool:
-    """Whether every value of `source` is a value of `target`: the implicit conversion into a sink."""
-    if source in (target, t.NULL):
-        return True
-    if isinstance(source, t.Timestamp) and isinstance(target, t.Timestamp):
-        return True
-    if t.is_integral(source) and t.is_integral(target):
-        return t.INTEGRAL.index(source) <= t.INTEGRAL.index(target)
-    a, b = t.as_decimal(source), t.as_decimal(target)
-    if a and b and isinstance(target, t.Decimal):
-        return a.precision - a.scale <= b.precision - b.scale and a.scale <= b.scale
-    if target == t.DOUBLE:
-        return source in (t.FLOAT, t.TINYINT, t.SMALLINT, t.INT)
-    if target == t.FLOAT:
-        return source in (t.TINYINT, t.SMALLINT)
-    if source == t.DATE and isinstance(target, t.Timestamp):
-        return True
-    if isinstance(source, t.Array) and isinstance(target, t.Array):
-        return widens(source.element, target.element)
-    if isinstance(source, t.Map) and isinstance(target, t.Map):
-        return widens(source.key, target.key) and widens(source.value, target.value)
-    if isinstance(source, t.Struct) and isinstance(target, t.Struct):
-        return len(source.fields) == len(target.fields) and all(
-            a.name.lower() == b.name.lower() and widens(a.type, b.type)
-            for a, b in zip(source.fields, target.fields, strict=True)
-        )
-    return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.functions import kinds as k
-from compiler.functions.build import Row, forms, row, sig
+from compiler.functions.build import Row, Rule, forms, row, sig
 from compiler.functions.rules import text
 from compiler.functions.spec import Arg, Nulls, TypeProblem
 from compiler.plan.types import (
@@ -28,6 +28,7 @@ from compiler.plan.types import (
     DataType,
     Decimal,
     Interval,
+    Timestamp,
     is_numeric,
     is_temporal,
 )
@@ -80,6 +81,18 @@ def _bucket(args: Sequence[Arg]) -> DataType:
     return TIMESTAMP
 
 
+def _moment(index: int) -> Rule:
+    """A TIMESTAMP of the precision of that argument."""
+
+    def result(args: Sequence[Arg]) -> DataType:
+        found = args[index].type
+        return found if isinstance(found, Timestamp) else TIMESTAMP
+
+    return result
+
+
+# The epoch's time is logged in milliseconds, and this is what these functions give.
+_MILLIS = Timestamp(3)
 _ALWAYS = Nulls.ALWAYS
 _NEVER = Nulls.NEVER
 _NUMBERS = (k.INTEGER,) * 5
@@ -91,17 +104,17 @@ _READ = k.Kind("a STRING", lambda a: None if is_numeric(a) else k.STR.cast(a))
 TABLE: tuple[Row, ...] = (
     row("add_months", k.DATE, k.INTEGER, to=DATE),
     row("curdate current_date", to=DATE, nulls=_NEVER),
-    row("current_timestamp now", to=TIMESTAMP, nulls=_NEVER),
+    row("current_timestamp now", to=_MILLIS, nulls=_NEVER),
     row("date_add date_sub dateadd", k.DATE, k.DAYS, to=DATE),
     row("date_diff datediff", k.DATE, k.DATE, to=INT),
     row("date_format", k.TIMESTAMP, _FORMAT, to=STRING),
     row("date_from_unix_date", k.INTEGER, to=DATE),
     row("date_part datepart", k.constant(k.TEXT), k.ANY, to=_part),
-    row("date_trunc", k.STR, k.TIMESTAMP, to=TIMESTAMP, nulls=_ALWAYS),
+    row("date_trunc", k.STR, k.TIMESTAMP, to=_moment(1), nulls=_ALWAYS),
     row("day dayofmonth dayofweek dayofyear month quarter weekday weekofyear year", k.DATE, to=INT),
     row("dayname monthname", k.DATE, to=STRING),
     row("from_unixtime", k.LONG, _FORMAT, to=STRING, optional=1, nulls=_ALWAYS),
-    row("from_utc_timestamp to_utc_timestamp", k.TIMESTAMP, k.STR, to=TIMESTAMP),
+    row("from_utc_timestamp to_utc_timestamp", k.TIMESTAMP, k.STR, to=_moment(0)),
     row("hour minute second", k.TIMESTAMP, to=INT),
     row("last_day", k.DATE, to=DATE),
     row("make_date", k.INTEGER, k.INTEGER, k.INTEGER, to=DATE),
@@ -129,7 +142,8 @@ TABLE: tuple[Row, ...] = (
         to=_bucket,
         optional=1,
     ),
-    row("timestamp_micros timestamp_millis", k.INTEGRAL, to=TIMESTAMP),
+    row("timestamp_micros", k.INTEGRAL, to=TIMESTAMP),
+    row("timestamp_millis", k.INTEGRAL, to=_MILLIS),
     row("timestamp_seconds", k.NUMBER_ONLY, to=TIMESTAMP),
     row("timestampadd", _UNIT, k.LONG, k.TIMESTAMP, to=TIMESTAMP),
     row("timestampdiff", _UNIT, k.TIMESTAMP, k.TIMESTAMP, to=BIGINT),

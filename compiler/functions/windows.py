@@ -10,14 +10,16 @@ from compiler.functions.rules import fields, same_as
 from compiler.functions.spec import Arg, Nulls, TypeProblem
 from compiler.plan import types as t
 
-_WINDOW = fields(("start", t.TIMESTAMP, True), ("end", t.TIMESTAMP, True))
+# Sizes are whole milliseconds.
+_BOUND = t.Timestamp(3)
+_WINDOW = fields(("start", _BOUND, True), ("end", _BOUND, True))
 
 
 def _time_of(args: Sequence[Arg]) -> t.DataType:
     found = args[0].type
     if not isinstance(found, t.Struct) or [field.name for field in found.fields] != ["start", "end"]:
         raise TypeProblem(f"argument 1 must be a window, not {found}")
-    return t.TIMESTAMP
+    return _BOUND
 
 
 def _shifted(args: Sequence[Arg]) -> t.DataType:

@@ -145,6 +145,8 @@ class _Assembler:
                 model,
                 options=options,
                 columns=model.columns or properties.columns,
+                # Columns of a YAML entry are matched by name, whatever the model is written in.
+                by_position=model.by_position and bool(model.columns),
                 description=model.description if model.description is not None else properties.description,
                 tags=(*model.tags, *properties.tags),
             )

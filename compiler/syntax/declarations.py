@@ -140,6 +140,7 @@ class SinkDecl:
     """CREATE SINK … AS query, INSERT INTO a table, an entry under `sinks:`, or a sink of dead letters.
 
     Declared columns are a contract.
+    Those of a statement are matched by position, those of a YAML entry by name (`by_position`).
     `insert_columns` are those of `INSERT INTO t (a, b)`: the query's columns fill them by position, and the
     other declared columns are NULL.
     """
@@ -154,6 +155,7 @@ class SinkDecl:
     description: str | None = None
     insert_columns: tuple[Text, ...] = ()
     tags: tuple[Text, ...] = ()
+    by_position: bool = True
 
 
 @dataclass(frozen=True, slots=True)

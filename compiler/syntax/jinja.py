@@ -109,7 +109,20 @@ def _constant(node: ast.expr) -> object:
         return -value if isinstance(value, int | float) else None
     if isinstance(node, ast.List | ast.Tuple):
         return [_constant(e) for e in node.elts]
+    if isinstance(node, ast.Dict):
+        keys = [_constant(key) if key is not None else None for key in node.keys]
+        return dict(zip(map(str, keys), map(_constant, node.values), strict=True))
     return None
+
+
+def _nested(key: str, values: dict[str, object], place: Span, scope: Scope) -> None:
+    """`contract={'enforced': true}`: the keys are joined with dots, as those of YAML are."""
+    for inner, value in values.items():
+        if isinstance(value, str | int | float):
+            text = Text(_plain(value), place, isinstance(value, str))
+            scope.config.append(OptionDecl(Text(f"{key}.{inner}", place), text))
+        else:
+            scope.error(WRONG_VALUE, f"`{key}.{inner}` takes a fixed text, number or boolean", place)
 
 
 def _config(call: ast.Call, found: str, span: Span, scope: Scope) -> None:
@@ -126,6 +139,9 @@ def _config(call: ast.Call, found: str, span: Span, scope: Scope) -> None:
         if key == "tags":
             tags = value if isinstance(value, list) else [value]
             scope.config_tags.extend(Text(str(t), place, True) for t in tags if isinstance(t, str))
+            continue
+        if isinstance(value, dict):
+            _nested(key, value, place, scope)
             continue
         if not isinstance(value, str | int | float):
             scope.error(WRONG_VALUE, f"`{key}` takes a fixed text, number or boolean", place)

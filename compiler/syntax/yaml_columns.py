@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from compiler.diagnostics.codes import DUPLICATE_COLUMN, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Label
 from compiler.syntax.declarations import ColumnDecl, Text, WatermarkDecl
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.yaml_checks import checks_not_run, constraints
 from compiler.syntax.yaml_nodes import Entry, YamlReader
 
 COLUMN_KEYS: Final = (
@@ -23,6 +24,7 @@ COLUMN_KEYS: Final = (
     "virtual",
     "comment",
     "description",
+    "constraints",
     "tests",
     "data_tests",
     "meta",
@@ -56,6 +58,11 @@ class ColumnReader:
         found: list[ColumnDecl] = []
         key: list[Text] = []
         for name, entries, value in self._each(node, what):
+            shown = f"column `{name.value}`"
+            checks_not_run(entries, shown, self.yaml.scope)
+            kinds = set(
+                constraints(entries["constraints"], shown, self.yaml) if "constraints" in entries else ()
+            )
             column = self._column(name, entries, value, typed=typed)
             if column is None:
                 continue
@@ -69,8 +76,10 @@ class ColumnReader:
                     related=(Label(other.name.span, "the first is here"),),
                 )
                 continue
+            if kinds:
+                column = replace(column, not_null=True)
             found.append(column)
-            if self._flag(entries, "primary_key"):
+            if self._flag(entries, "primary_key") or "primary_key" in kinds:
                 key.append(name)
         return Columns(tuple(found), tuple(key))
 

@@ -21,6 +21,7 @@ from compiler.syntax.declarations import (
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import PropertiesDecl, Scope, SeedTypesDecl, TableDecl, unique_options
 from compiler.syntax.steps import step_reader
+from compiler.syntax.yaml_checks import checks_not_run, of_model
 from compiler.syntax.yaml_columns import ColumnReader, Columns
 from compiler.syntax.yaml_nodes import Entry, YamlReader
 
@@ -37,8 +38,10 @@ SOURCE_KEYS: Final = (
     "config",
     "meta",
     "tags",
+    "tests",
+    "data_tests",
 )
-GROUP_KEYS: Final = ("name", "description", "tables", "with", "config", "meta", "tags")
+GROUP_KEYS: Final = ("name", "description", "tables", "with", "config", "meta", "tags", "tests", "data_tests")
 MODEL_KEYS: Final = (
     "name",
     "from",
@@ -48,9 +51,14 @@ MODEL_KEYS: Final = (
     "config",
     "description",
     "columns",
+    "contract",
+    "constraints",
     "tags",
     "meta",
+    "tests",
+    "data_tests",
 )
+CONTRACT_KEYS: Final = ("enforced", "alias_types")
 SINK_KEYS: Final = (
     "name",
     "from",
@@ -65,7 +73,7 @@ SINK_KEYS: Final = (
     "tags",
     "meta",
 )
-SEED_KEYS: Final = ("name", "description", "columns", "tags", "meta")
+SEED_KEYS: Final = ("name", "description", "columns", "tags", "meta", "tests", "data_tests")
 
 _LIKELY_NAME = re.compile(r"\bname:[ \t]*['\"]?([\w-]+)")
 
@@ -135,6 +143,7 @@ class _FileReader:
         name = yaml.text(entries["name"].node, f"the name of a {what}")
         if name is None or not valid_name(name, self.scope):
             return None
+        checks_not_run(entries, f"{what} `{name.value}`", self.scope)
         return name, entries
 
     def _description(self, entries: dict[str, Entry]) -> str | None:
@@ -156,7 +165,20 @@ class _FileReader:
                     tags.extend(Text(t, option.value.span) for t in option.value.value.split(","))
                 elif option.key.value.split(".", 1)[0] != "meta":
                     options.append(option)
+        options.extend(self._contract(entries))
         return unique_options(options, self.scope.error), tuple(tags)
+
+    def _contract(self, entries: dict[str, Entry]) -> list[OptionDecl]:
+        """Dbt's `contract: {enforced: true}` as an option."""
+        if "contract" not in entries:
+            return []
+        keys = self.yaml.mapping(entries["contract"].node, "`contract`", CONTRACT_KEYS) or {}
+        if "enforced" not in keys:
+            return []
+        value = self.yaml.text(keys["enforced"].node, "`enforced` of `contract`")
+        if value is None:
+            return []
+        return [OptionDecl(Text("contract.enforced", keys["enforced"].key.span), value)]
 
     def _names(self, entries: dict[str, Entry], key: str) -> tuple[Text, ...]:
         return self.yaml.texts(entries[key].node, f"`{key}`") if key in entries else ()
@@ -230,6 +252,7 @@ class _FileReader:
         if entries is None:
             return
         name = yaml.text(entries["name"].node, "the name of a group") if "name" in entries else None
+        checks_not_run(entries, f"group `{name.value if name is not None else '?'}`", self.scope)
         options, tags = self._options(entries)
         for table in yaml.items(entries["tables"].node, "`tables`"):
             self._one_source(table, name.value if name is not None else None, options, tags)
@@ -275,6 +298,8 @@ class _FileReader:
         columns = self._columns(entries, f"model `{name.value}`", typed=False).columns
         options, tags = self._options(entries)
         description = self._description(entries)
+        if "constraints" in entries:
+            of_model(entries["constraints"], f"model `{name.value}`", self.yaml)
         span: Span = self.yaml.span(node)
         if not {"from", "steps", "sql"} & entries.keys():
             self.scope.properties.append(PropertiesDecl(name, options, columns, tags, description, span))
@@ -324,6 +349,7 @@ class _FileReader:
                 self.yaml.span(node),
                 self._description(entries),
                 tags=tags,
+                by_position=False,
             )
         )
 

@@ -28,6 +28,7 @@ def _fields(value: object, indent: str) -> Iterator[str]:
         if (
             field.name in ("span", "sha256")
             or inner in (None, (), False)
+            or inner is field.default
             or (indent == "  " and field.name == "name")
         ):
             continue

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Column, Expr, Op, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 
@@ -20,7 +20,10 @@ class Filter(OneInput):
     predicate: Expr
 
     def _derive_schema(self) -> Schema:
-        return self.input.schema
+        # A deletion holds what its key's last row held, passed or not.
+        known = known_columns(self.predicate) if self.input.changelog.is_append else frozenset()
+        fields = self.input.schema.fields
+        return Schema(tuple(replace(f, nullable=False) if f.name in known else f for f in fields))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -31,3 +34,22 @@ class Filter(OneInput):
 
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
         return job.Filter(id_, self.uid, inputs, to_sql(self.predicate))
+
+
+_STRICT: Final = frozenset({"=", "<", "<=", ">", ">=", "<>"})
+
+
+def known_columns(predicate: Expr) -> frozenset[str]:
+    """Names of the columns that are not NULL where a predicate is true."""
+    match predicate:
+        case Op(op="AND", args=(left, right)):
+            return known_columns(left) | known_columns(right)
+        case Op(op="OR", args=(left, right)):
+            return known_columns(left) & known_columns(right)
+        case Op(op="IS NOT NULL", args=(Column(name=name),)):
+            return frozenset((name,))
+        case Op(op="NOT", args=(Op(op="IS NULL", args=(Column(name=name),)),)):
+            return frozenset((name,))
+        case Op(op=op, args=args) if op in _STRICT:
+            return frozenset(arg.name for arg in args if isinstance(arg, Column))
+    return frozenset()
