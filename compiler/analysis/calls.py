@@ -8,11 +8,13 @@ from sqlglot import exp
 
 from compiler.analysis.flink import bind_flink_call
 from compiler.analysis.lambdas import bind_lambda
+from compiler.analysis.ordered import bind_order
 from compiler.analysis.typing import known
 from compiler.analysis.units import UNIT_FUNCTIONS, bind_unit, takes_unit
 from compiler.diagnostics import codes
 from compiler.diagnostics.suggest import suggest
 from compiler.functions import FUNCTIONS, lookup
+from compiler.functions.aggregates import ORDERED_VALUE
 from compiler.functions.spec import Function, TypeProblem
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Expr, Literal, quote_string
@@ -37,9 +39,14 @@ _NOT_SCALAR = {
 
 
 def bind_call(
-    binder: ExpressionBinder, name: str, args: list[exp.Expr], tree: exp.Expr, where: exp.Expr | None = None
+    binder: ExpressionBinder,
+    name: str,
+    args: list[exp.Expr],
+    tree: exp.Expr,
+    where: exp.Expr | None = None,
+    order: exp.Expr | None = None,
 ) -> Expr:
-    """Binds a call by its catalogue entry.
+    """Binds a call by its catalogue entry; `where` is its FILTER, `order` its WITHIN GROUP.
 
     Raises:
         DiagnosticError: unknown (HR205), wrong count (HR209) or types (HR206), misplaced aggregate (HR314).
@@ -81,10 +88,13 @@ def bind_call(
         args = []
     bound = bind_arguments(binder, function, args)
     condition = _condition(binder, where)
-    found = t.BIGINT if star else result_type(binder, function, bound, tree)
+    within = bind_order(binder, name, order, tree)
+    # What is sorted by is an argument of percentile_cont and its like.
+    typed = (*bound, within[0].expr) if name in ORDERED_VALUE and within else bound
+    found = t.BIGINT if star else result_type(binder, function, typed, tree)
     return Call(
         type=found,
-        nullable=function.nullable([known(arg) for arg in bound]),
+        nullable=function.nullable([known(arg) for arg in typed]),
         name=function.name,
         args=bound,
         distinct=distinct,
@@ -92,6 +102,7 @@ def bind_call(
         aggregate=function.aggregate,
         deterministic=function.deterministic,
         ignore_nulls=ignore_nulls,
+        within=within,
     )
 
 

@@ -449,9 +449,27 @@ class ExpressionBinder:
     def _paren(self, tree: exp.Expr) -> Expr:
         return self.bind(tree.this)
 
+    def _within_group(self, tree: exp.Expr, where: exp.Expr | None = None) -> Expr:
+        call = tree.this
+        if not isinstance(call, exp.Anonymous):
+            raise self.error(codes.UNSUPPORTED_SYNTAX, "WITHIN GROUP belongs to an aggregate function", tree)
+        name = str(call.this).removeprefix(MARK).lower()
+        return bind_call(self, name, list(call.expressions), call, where, tree.args["expression"])
+
+    def _nulls(self, tree: exp.Expr) -> Expr:
+        """IGNORE NULLS behind a call means the same as inside."""
+        call = tree.this
+        if not (isinstance(call, exp.Anonymous) and call.expressions):
+            raise self._unsupported(tree)
+        name = str(call.this).removeprefix(MARK).lower()
+        first, *rest = call.expressions
+        return bind_call(self, name, [type(tree)(this=first), *rest], call)
+
     def _filter(self, tree: exp.Expr) -> Expr:
         where = tree.args["expression"].this
         call = tree.this
+        if isinstance(call, exp.WithinGroup):
+            return self._within_group(call, where)
         name = str(call.this).removeprefix(MARK) if isinstance(call, exp.Anonymous) else ""
         if not name:
             raise self.error(codes.UNSUPPORTED_SYNTAX, "FILTER belongs to an aggregate function", tree)
@@ -488,4 +506,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.Anonymous: ExpressionBinder._anonymous,
     exp.Paren: ExpressionBinder._paren,
     exp.Filter: ExpressionBinder._filter,
+    exp.WithinGroup: ExpressionBinder._within_group,
+    exp.IgnoreNulls: ExpressionBinder._nulls,
+    exp.RespectNulls: ExpressionBinder._nulls,
 }

@@ -77,7 +77,7 @@ def group(
         expressions.append((None, having))
     aggregates = _collect(expressions, {key.name.lower() for key in keys})
     span = _place(binder, tree, items)
-    lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr)) for a in aggregates]
+    lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, node.schema)) for a in aggregates]
     aggregate = binder.builder.aggregate(node, keys, lowered, span)
     to_output = _Rewrite(keys, aggregates)
     result: Node = aggregate

@@ -49,8 +49,17 @@ class Literal(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class SortKey:
+    """What the rows of a group are sorted by, in WITHIN GROUP."""
+
+    expr: Expr
+    descending: bool = False
+    nulls_first: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Expr):
-    """A function of the catalogue; `distinct` and `where` belong to aggregates."""
+    """A function of the catalogue; `distinct`, `where` and `within` (WITHIN GROUP) belong to aggregates."""
 
     name: str
     args: tuple[Expr, ...]
@@ -59,15 +68,19 @@ class Call(Expr):
     aggregate: bool = False
     deterministic: bool = True
     ignore_nulls: bool = False
+    within: tuple[SortKey, ...] = ()
 
     @property
     def children(self) -> tuple[Expr, ...]:
-        return self.args if self.where is None else (*self.args, self.where)
+        keys = tuple(key.expr for key in self.within)
+        return (*self.args, *keys) if self.where is None else (*self.args, *keys, self.where)
 
     def with_children(self, children: tuple[Expr, ...]) -> Expr:
-        if self.where is None:
-            return replace(self, args=children)
-        return replace(self, args=children[:-1], where=children[-1])
+        where = children[-1] if self.where is not None else None
+        count = len(self.args)
+        keys = zip(self.within, children[count:], strict=False)
+        within = tuple(replace(key, expr=expr) for key, expr in keys)
+        return replace(self, args=children[:count], within=within, where=where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +284,15 @@ def _call(expr: Call) -> str:
         args = "*"
     nulls = " IGNORE NULLS" if expr.ignore_nulls else ""
     text = f"{expr.name}({'DISTINCT ' if expr.distinct else ''}{args}){nulls}"
+    if expr.within:
+        text += f" WITHIN GROUP (ORDER BY {', '.join(_sort_key(key) for key in expr.within)})"
     return text if expr.where is None else f"{text} FILTER (WHERE {to_sql(expr.where)})"
+
+
+def _sort_key(key: SortKey) -> str:
+    # Spark puts NULL first, or last where DESC is said.
+    nulls = "" if key.nulls_first != key.descending else f" NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+    return f"{to_sql(key.expr)}{' DESC' if key.descending else ''}{nulls}"
 
 
 def _op(expr: Op) -> str:

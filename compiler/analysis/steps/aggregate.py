@@ -33,7 +33,7 @@ def bind_aggregate(
         keys = [bound for bound in bounds if bound.name not in given] + keys
     # An aggregate inside a larger expression is computed first, the rest in a projection above.
     plain, above = split_aggregates(keys, values)
-    lowered = [NamedExpr(v.name, rewrite_aggregate(v.expr)) for v in plain]
+    lowered = [NamedExpr(v.name, rewrite_aggregate(v.expr, node.schema)) for v in plain]
     grouped: Node = binder.builder.aggregate(node, keys, lowered, step.span)
     if above is not None:
         grouped = binder.builder.project(grouped, above, step.span)
