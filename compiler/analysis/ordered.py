@@ -45,8 +45,6 @@ def bind_order(
         message = f"`{name}` is over one value, and {len(keys)} are in ORDER BY"
         raise binder.error(codes.WRONG_ARGUMENTS, message, tree)
     return tuple(
-        SortKey(
-            binder.in_aggregate(key.this), bool(key.args.get("desc")), bool(key.args.get("nulls_first"))
-        )
+        SortKey(binder.in_aggregate(key.this), bool(key.args.get("desc")), bool(key.args.get("nulls_first")))
         for key in keys
     )
