@@ -103,6 +103,7 @@ def bind_call(
         deterministic=function.deterministic,
         ignore_nulls=ignore_nulls,
         within=within,
+        place=None if function.deterministic else binder.span(tree),
     )
 
 

@@ -33,6 +33,7 @@ _BEFORE: dict[type[exp.Expr], re.Pattern[str]] = {
 _AFTER: dict[type[exp.Expr], re.Pattern[str]] = {
     exp.Interval: re.compile(r"\s*[A-Za-z]+(?:\s+TO\s+[A-Za-z]+)?", re.IGNORECASE),
     exp.Case: re.compile(r"\s*\bEND\b", re.IGNORECASE),
+    exp.Anonymous: re.compile(r"\s*\(\s*\)"),
 }
 _PARENTHESES = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`|[()]")
 

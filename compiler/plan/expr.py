@@ -1,15 +1,16 @@
 """Scalar expressions: frozen, typed values over the columns of an operator's input.
 
-They carry no places: whatever can be wrong with an expression is said while it is bound, when the place
-is at hand. Two expressions are equal if they compute the same thing in the same way.
+They carry no places, but for calls that a replay may answer otherwise: whatever else can be wrong with an
+expression is said while it is bound, when the place is at hand. Two expressions are equal if they compute the same thing in the same way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from compiler.diagnostics.source import Span
 from compiler.plan.types import BOOLEAN, DataType
 
 LiteralValue = str | int | float | bool | None
@@ -69,6 +70,8 @@ class Call(Expr):
     deterministic: bool = True
     ignore_nulls: bool = False
     within: tuple[SortKey, ...] = ()
+    # Where it is written, for what can be judged only once the whole plan is known; no part of what it is.
+    place: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def children(self) -> tuple[Expr, ...]:

@@ -31,7 +31,7 @@ def nondeterministic(plan: LogicalPlan) -> Iterator[Diagnostic]:
                     yield Diagnostic(
                         codes.NONDETERMINISTIC,
                         f"`{call.name}` gives another value when an epoch is replayed",
-                        plan.places.get(node.uid, sink.span),
+                        call.place or plan.places.get(node.uid, sink.span),
                         cause=f"sink `{sink.name}` delivers exactly once: a replay must give the same rows",
                         fix="derive the value from the row, for example with xxhash64(…), or say "
                         "delivery = 'at_least_once'",
