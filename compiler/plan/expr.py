@@ -1,7 +1,8 @@
 """Scalar expressions: frozen, typed values over the columns of an operator's input.
 
 They carry no places, but for calls that a replay may answer otherwise: whatever else can be wrong with an
-expression is said while it is bound, when the place is at hand. Two expressions are equal if they compute the same thing in the same way.
+expression is said while it is bound, when the place is at hand. Two expressions are equal if they compute
+the same thing in the same way.
 """
 
 from __future__ import annotations
