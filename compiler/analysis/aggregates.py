@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from compiler.analysis.distinct import rewrite_distinct
 from compiler.functions.kinds import is_ordered
 from compiler.plan import types as t
-from compiler.plan.expr import Call, Case, Cast, Column, Expr, Literal, Op, SortKey, conjunction
+from compiler.plan.expr import Call, Column, Expr, Literal, Op, SortKey, conjunction
 from compiler.plan.schema import Schema
 
 
 def rewrite_aggregate(expr: Expr, schema: Schema) -> Expr:
     """An aggregate as a stream can run it, so that a replay gives the same; others as they are.
 
-    - COUNT(DISTINCT …) is the size of a set of the values, which is exact: Spark 4.2 refuses DISTINCT on
-      streams.
+    - An aggregate of DISTINCT values is one of a set of them: Spark 4.2 refuses DISTINCT on streams.
     - FIRST_VALUE and LAST_VALUE are by event time, and LISTAGG joins in its order: to Spark, the order of the
       rows of a group is that of their arrival after a shuffle, which a replay may change.
 
@@ -24,8 +24,8 @@ def rewrite_aggregate(expr: Expr, schema: Schema) -> Expr:
     """
     if not isinstance(expr, Call):
         return expr
-    if expr.name == "count" and expr.distinct:
-        return _distinct_count(expr)
+    if expr.distinct:
+        return rewrite_distinct(expr)
     time = next((f for f in schema if f.is_event_time and f.window is None), None)
     if time is None:
         return expr
@@ -60,28 +60,3 @@ def _by_time(expr: Call, rowtime: Expr) -> Expr:
         where=conjunction(where) if where else None,
         aggregate=True,
     )
-
-
-def _distinct_count(expr: Call) -> Expr:
-    """`collect_set` leaves NULLs out, as COUNT does; of several columns a row counts only if none is NULL."""
-    values = expr.args
-    value = values[0] if len(values) == 1 else _all_or_null(values)
-    collected = Call(
-        type=t.Array(value.type, False),
-        nullable=False,
-        name="collect_set",
-        args=(value,),
-        where=expr.where,
-        aggregate=True,
-    )
-    size = Call(t.INT, False, "size", (collected,))
-    # size() is INT where count() is BIGINT.
-    return Cast(t.BIGINT, False, size)
-
-
-def _all_or_null(values: tuple[Expr, ...]) -> Expr:
-    known = conjunction([Op(t.BOOLEAN, False, "IS NOT NULL", (value,)) for value in values])
-    fields = tuple(t.StructField(f"col{i}", v.type, v.nullable) for i, v in enumerate(values, 1))
-    struct = Call(t.Struct(fields), False, "struct", values)
-    missing = Literal(t.NULL, True, "NULL", None)
-    return Case(struct.type, True, ((known, struct),), missing)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.distinct import DISTINCT
 from compiler.analysis.flink import bind_flink_call
 from compiler.analysis.lambdas import bind_lambda
 from compiler.analysis.ordered import bind_order
@@ -75,13 +76,13 @@ def bind_call(
     if not function.aggregate and (distinct or where is not None):
         word = "DISTINCT" if distinct else "FILTER"
         raise binder.error(codes.UNSUPPORTED_SYNTAX, f"{word} belongs to an aggregate function", tree)
-    if distinct and name != "count":
+    if distinct and name not in DISTINCT:
         raise binder.error(
             codes.NOT_YET_STREAMING,
             f"DISTINCT inside `{name}` has no streaming form",
             tree,
-            cause="Spark refuses it on streams; only COUNT(DISTINCT …) is rewritten to an exact form",
-            fix=f"remove DISTINCT: it does not change `{name}`" if name in ("min", "max") else None,
+            cause="Spark refuses DISTINCT aggregates on streams",
+            fix=f"DISTINCT can stand in {', '.join(sorted(DISTINCT))}",
         )
     star = name == "count" and len(args) == 1 and isinstance(args[0], exp.Star)
     if star:

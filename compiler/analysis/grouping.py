@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from compiler.analysis.aggregates import rewrite_aggregate
-from compiler.analysis.builder import count
+from compiler.analysis.group_keys import GroupKeys, bind_keys, free_name
+from compiler.analysis.grouping_sets import expand, grouping
 from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
+from compiler.analysis.session_groups import rows_with_time
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -20,7 +23,11 @@ from compiler.plan.operators.project import NamedExpr
 from compiler.syntax.fragment import Fragment
 
 if TYPE_CHECKING:
+    from compiler.analysis.builder import Builder
     from compiler.analysis.select import QueryBinder
+
+# Aggregate functions by their place in SQL, that tell of the group and not of its rows.
+_OF_THE_GROUP = ("grouping", "grouping_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,39 +78,18 @@ def group(
     Raises:
         DiagnosticError: keys or items that do not fit.
     """
-    keys = _keys(binder, tree, scope, items)
+    keys = bind_keys(binder, tree, scope, items)
     expressions = [(item.name, item.expr) for item in items]
     if having is not None:
         expressions.append((None, having))
-    aggregates = _collect(expressions, {key.name.lower() for key in keys})
-    span = _place(binder, tree, items)
-    lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, node.schema)) for a in aggregates]
-    aggregate = binder.builder.aggregate(node, keys, lowered, span)
-    to_output = _Rewrite(keys, aggregates)
-    result: Node = aggregate
+    groups = build_groups(binder.builder, node, keys, expressions, _place(binder, tree, items))
+    result = groups.node
     if having is not None:
-        condition = to_output(having)
-        condition = _checked(condition, span, "HAVING")
-        result = binder.builder.filter(aggregate, condition, binder.span(tree.args["having"]))
-    rewritten = []
-    for item in items:
-        expr = _checked(to_output(item.expr), item.span, "SELECT")
-        rewritten.append(replace(item, expr=expr))
-    return Grouped(result, rewritten)
-
-
-def check_keys(binder: QueryBinder, tree: exp.Select, scope: Scope) -> None:
-    """Binds the keys of a SELECT whose items have mistakes, as far as they are no items themselves.
-
-    Raises:
-        DiagnosticError: a key that cannot be right.
-    """
-    clause = tree.args.get("group")
-    names = {item.alias.lower() for item in tree.expressions if isinstance(item, exp.Alias)}
-    for part in clause.expressions if clause is not None else ():
-        if isinstance(part, exp.Literal) or (isinstance(part, exp.Column) and part.name.lower() in names):
-            continue
-        _key(binder, part, scope, [])
+        place = binder.span(tree.args["having"])
+        result = binder.builder.filter(result, groups.over(having, place, "HAVING"), place)
+    return Grouped(
+        result, [replace(item, expr=groups.over(item.expr, item.span, "SELECT")) for item in items]
+    )
 
 
 def _place(binder: QueryBinder, tree: exp.Select, items: list[SelectItem]) -> Span:
@@ -115,94 +101,78 @@ def _place(binder: QueryBinder, tree: exp.Select, items: list[SelectItem]) -> Sp
     return next((item.span for item in items if is_aggregate(item.expr)), last)
 
 
-def _keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[SelectItem]) -> list[NamedExpr]:
-    clause = tree.args.get("group")
-    if clause is None:
-        return []
-    for word in ("grouping_sets", "rollup", "cube"):
-        if clause.args.get(word):
-            clause_name = word.upper().replace("_", " ")
-            raise binder.error(codes.NOT_YET_STREAMING, f"{clause_name} is not supported yet", tree)
-    if clause.args.get("all"):
-        found: list[tuple[str | None, Expr]] = [(i.name, i.expr) for i in items if not is_aggregate(i.expr)]
-    else:
-        found = [_key(binder, part, scope, items) for part in clause.expressions]
-    named: list[NamedExpr] = []
-    for name, expr in found:
-        if any(key.expr == expr for key in named):
-            continue
-        named.append(NamedExpr(_free_name(name or "key", {k.name.lower() for k in named}), expr))
-    return named
+# --- of both front ends -----------------------------------------------------
 
 
-def _key(
-    binder: QueryBinder, tree: exp.Expr, scope: Scope, items: list[SelectItem]
-) -> tuple[str | None, Expr]:
-    if isinstance(tree, (exp.Rollup, exp.Cube, exp.GroupingSets)):
-        raise binder.error(
-            codes.NOT_YET_STREAMING, f"{type(tree).__name__.upper()} is not supported yet", tree
-        )
-    if isinstance(tree, exp.Literal) and not tree.args.get("is_string"):
-        chosen = _by_ordinal(binder, tree, items)
-        return chosen.name, chosen.expr
-    if isinstance(tree, exp.Column) and not tree.table:
-        # As in Spark: a column of FROM wins, then an alias of SELECT.
-        name = tree.name.lower()
-        visible = any(c.name.lower() == name for c in scope.columns())
-        item = next((i for i in items if i.name and i.name.lower() == name), None)
-        if not visible and item is not None:
-            if is_aggregate(item.expr):
-                message = f"`{tree.name}` is an aggregate and cannot be a key"
-                raise binder.error(codes.AGGREGATE_OF_AGGREGATE, message, tree)
-            return item.name, item.expr
-    expr = binder.expressions(scope, "GROUP BY").bind(tree)
-    alias = next((i.name for i in items if i.expr == expr and i.name), None)
-    if isinstance(expr, Column):
-        return output_name(tree, None) or expr.name, expr
-    return alias, expr
+class Groups:
+    """Rows grouped: the operator that gives them, and expressions over it."""
+
+    def __init__(
+        self, node: Node, group: GroupKeys, keys: Sequence[Column], aggregates: Sequence[NamedExpr]
+    ) -> None:
+        self.node = node
+        self._group = group
+        values = [Column(item.expr.type, item.expr.nullable, item.name) for item in aggregates]
+        expressions = [item.expr for item in (*group.keys, *aggregates)]
+        self._columns = list(zip(expressions, [*keys, *values], strict=True))
+
+    def over(self, expr: Expr, span: Span, clause: str) -> Expr:
+        """An expression over the input's columns as one over the groups.
+
+        Args:
+            expr: reads keys, and other columns inside aggregate functions.
+            span: where it is written.
+            clause: what that is called in messages.
+
+        Raises:
+            DiagnosticError: it reads what is neither key nor aggregate (HR214), or GROUPING is given what is
+                no key (HR320).
+        """
+
+        def change(part: Expr) -> Expr | None:
+            if isinstance(part, Call) and part.aggregate and part.name in _OF_THE_GROUP:
+                found = grouping(part, self._group)
+                if found is None:
+                    raise _no_key(part, span)
+                return transform(
+                    found, lambda e: _Output(e.type, e.nullable, e.name) if isinstance(e, Column) else None
+                )
+            for known, column in self._columns:
+                if part == known:
+                    return _Output(column.type, column.nullable, column.name)
+            return None
+
+        return _checked(transform(expr, change), span, clause)
 
 
-def _by_ordinal(binder: QueryBinder, tree: exp.Literal, items: list[SelectItem]) -> SelectItem:
-    number = int(tree.this) if str(tree.this).isdigit() else 0
-    if not 1 <= number <= len(items):
-        message = f"GROUP BY {tree.this} names no column: SELECT has {count(len(items), 'column')}"
-        raise binder.error(codes.UNKNOWN_COLUMN, message, tree)
-    return items[number - 1]
-
-
-def split_aggregates(
-    keys: list[NamedExpr], values: list[NamedExpr]
-) -> tuple[list[NamedExpr], list[NamedExpr] | None]:
-    """Takes aggregate calls out of larger expressions.
-
-    Returns:
-        The plain aggregate calls, and the items of the projection above them, or None if the calls are all
-        there is.
+def build_groups(
+    builder: Builder, node: Node, keys: GroupKeys, expressions: Sequence[tuple[str | None, Expr]], span: Span
+) -> Groups:
+    """Groups rows by the keys, and computes what aggregates there are in named expressions.
 
     Raises:
-        DiagnosticError: an expression reads a column outside its aggregates (HR214); it has no place here,
-            so the caller checks first where it can.
+        DiagnosticError: the groups of a stream would never close.
     """
-    calls = _collect([(v.name, v.expr) for v in values], {k.name.lower() for k in keys})
-    if [call.expr for call in calls] == [value.expr for value in values]:
-        return values, None
-    to_output = _Rewrite(keys, calls)
-    items = [NamedExpr(k.name, _plain(to_output(k.expr))) for k in keys]
-    items += [NamedExpr(v.name, _plain(to_output(v.expr))) for v in values]
-    return calls, items
+    schema = rows_with_time(node)
+    expanded = expand(builder, node, keys, span)
+    aggregates = _collect(expressions, {key.name.lower() for key in expanded.keys})
+    lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, schema)) for a in aggregates]
+    return Groups(
+        builder.aggregate(expanded.node, expanded.keys, lowered, span), keys, expanded.of, aggregates
+    )
 
 
-def _collect(expressions: list[tuple[str | None, Expr]], taken: set[str]) -> list[NamedExpr]:
+def _collect(expressions: Sequence[tuple[str | None, Expr]], taken: set[str]) -> list[NamedExpr]:
     """The distinct aggregate calls of named expressions, each under a name of its own."""
     found: list[NamedExpr] = []
 
     def visit(expr: Expr, name: str | None) -> None:
         def take(part: Expr) -> Expr | None:
             if isinstance(part, Call) and part.aggregate:
-                if not any(part == known.expr for known in found):
+                if part.name not in _OF_THE_GROUP and not any(part == known.expr for known in found):
                     used = taken | {known.name.lower() for known in found}
                     chosen = name if name and part is expr else part.name
-                    found.append(NamedExpr(_free_name(chosen, used), part))
+                    found.append(NamedExpr(free_name(chosen, used), part))
                 return part
             return None
 
@@ -213,35 +183,21 @@ def _collect(expressions: list[tuple[str | None, Expr]], taken: set[str]) -> lis
     return found
 
 
-def _free_name(wanted: str, taken: set[str]) -> str:
-    if wanted.lower() not in taken:
-        return wanted
-    number = 2
-    while f"{wanted}_{number}".lower() in taken:
-        number += 1
-    return f"{wanted}_{number}"
-
-
-class _Rewrite:
-    """Puts the aggregate's output columns in the place of keys and aggregate calls."""
-
-    def __init__(self, keys: list[NamedExpr], aggregates: list[NamedExpr]) -> None:
-        self._columns = [*keys, *aggregates]
-
-    def __call__(self, expr: Expr) -> Expr:
-        def change(part: Expr) -> Expr | None:
-            for column in self._columns:
-                if part == column.expr:
-                    return _Output(part.type, part.nullable, column.name)
-            return None
-
-        return transform(expr, change)
-
-
 class _Output(Column):
     """A column of the aggregate; told apart from columns below it while items are checked."""
 
     __slots__ = ()
+
+
+def _no_key(call: Call, span: Span) -> DiagnosticError:
+    return DiagnosticError(
+        Diagnostic(
+            codes.GROUPING_SETS,
+            f"an argument of {call.name.upper()} is no key of GROUP BY",
+            span,
+            cause="it tells whether a row of the result sums over a key",
+        )
+    )
 
 
 def _checked(expr: Expr, span: Span, clause: str) -> Expr:

@@ -12,7 +12,8 @@ from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.clauses import has_refused, makes_columns, refused_clauses
 from compiler.analysis.expressions import ExpressionBinder
-from compiler.analysis.grouping import Grouped, SelectItem, check_keys, group, output_name
+from compiler.analysis.group_keys import check_keys
+from compiler.analysis.grouping import Grouped, SelectItem, group, output_name
 from compiler.analysis.joins import bind_join
 from compiler.analysis.laterals import (
     bind_lateral_join,

@@ -20,6 +20,7 @@ from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, Filter, Project, Session, SessionAggregate
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.window import END, START, TIME
+from compiler.plan.schema import Schema
 
 if TYPE_CHECKING:
     from compiler.analysis.builder import Builder
@@ -63,6 +64,28 @@ def session_aggregate(
         tuple(values),
     )
     return result if passes is None else _passed(builder, result, span)
+
+
+def rows_with_time(node: Node) -> Schema:
+    """The columns of rows that are grouped, with the event time by which rows of a session are ordered.
+
+    Behind SESSION that column is no event time any more, but it is still the rows' own.
+    """
+    below = _session_below(node)
+    if below is None:
+        return node.schema
+    session = below.session
+    time = session.input.schema.get(session.time_column)
+    assert time is not None
+    own = Column(time.type, time.nullable, time.name)
+    return Schema(
+        tuple(
+            replace(field, watermark_ms=time.watermark_ms)
+            if below.inlined(Column(field.type, field.nullable, field.name)) == own
+            else field
+            for field in node.schema
+        )
+    )
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ STREAM_JOIN = Code("HR312", "join of two streams")
 OUTER_SEED = Code("HR313", "outer join keeps the wrong side")
 AGGREGATE_OF_AGGREGATE = Code("HR314", "aggregate function in the wrong place")
 SOURCE_POLICY = Code("HR315", "policy that the source cannot follow")
+GROUPING_SETS = Code("HR320", "grouping sets do not fit")
 JOIN_BOUNDS = Code("HR325", "time bounds of a join of two streams")
 WINDOW_JOIN = Code("HR327", "join of windows")
 
