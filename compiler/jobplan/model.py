@@ -95,7 +95,8 @@ class State(Struct, frozen=True):
     """A stateful operator of a query. Two plans may share a checkpoint only if their lists are equal.
 
     `fingerprint` covers all that the stored bytes depend on: keys, aggregates, types, window.
-    `bound` is the sentence that `explain` shows ("closes 5 min 10 s after its start").
+    `bound` is the sentence that `explain` shows ("closes 5 min 10 s after its start"). `layout` is what a
+    later compile needs of a state that holds more than the plan still asks for.
     """
 
     operator: str
@@ -104,6 +105,7 @@ class State(Struct, frozen=True):
     keys: tuple[str, ...]
     fingerprint: str
     bound: str
+    layout: tuple[str, ...] = ()
 
 
 class Chain(Struct, frozen=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.filter import Filter
+from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.project import Project
@@ -37,4 +38,5 @@ Operator = (
     | RegularJoin
     | Session
     | SessionAggregate
+    | FusedAggregate
 )

@@ -3,6 +3,7 @@
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
 from compiler.plan.operators.filter import Filter
+from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
 from compiler.plan.operators.project import Project
@@ -29,6 +30,7 @@ OPERATORS = (
     Session,
     Aggregate,
     SessionAggregate,
+    FusedAggregate,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
@@ -41,6 +43,7 @@ __all__ = [
     "Aggregate",
     "Boundary",
     "Filter",
+    "FusedAggregate",
     "Generate",
     "IntervalJoin",
     "Project",

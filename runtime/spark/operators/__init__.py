@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 
 from compiler.jobplan import model
+from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
     filter,
+    fused_aggregate,
     generate,
     interval_join,
     project,
@@ -40,6 +42,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Session: session.lower,
     model.Aggregate: aggregate.lower,
     model.SessionAggregate: session_aggregate.lower,
+    FusedAggregate: fused_aggregate.lower,
     model.Union: union.lower,
     model.SeedJoin: seed_join.lower,
     model.IntervalJoin: interval_join.lower,
