@@ -65,7 +65,7 @@ def compile_project(
     if reporter.has_errors:
         return Compiled(logical, None, (), None, project.policy.judge(reporter.all()))
     optimized = optimize(logical, without)
-    groups = group_sinks(optimized.sinks, manifest, reporter)
+    groups = group_sinks(optimized.sinks, manifest, reporter, merge_siblings="merge_siblings" not in without)
     found = project.policy.judge(reporter.all(), complete=True)
     failed = any(d.is_error for d in found)
     plan = None if failed else lower_project(project.config, groups)

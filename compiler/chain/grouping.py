@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from compiler.chain.layout import LayoutError
+from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.jobplan.model import GroupMemory, Manifest
@@ -41,9 +43,20 @@ class Group:
 
 
 def group_sinks(
-    sinks: Sequence[BoundSink], manifest: Manifest | None, reporter: Reporter
+    sinks: Sequence[BoundSink],
+    manifest: Manifest | None,
+    reporter: Reporter,
+    *,
+    merge_siblings: bool = True,
 ) -> tuple[Group, ...]:
-    """Groups all sinks; remembered groups come first, in the order in which they were formed."""
+    """Groups all sinks; remembered groups come first, in the order in which they were formed.
+
+    Args:
+        sinks: of an optimized plan.
+        manifest: what the state root remembers.
+        reporter: takes what cannot go on as it was.
+        merge_siblings: whether window aggregates over one input may become one.
+    """
     remembered = manifest.groups if manifest else ()
     by_uid = {sink.uid: sink for sink in sinks}
     groups: list[Group] = []
@@ -57,6 +70,8 @@ def group_sinks(
                 groups.append(group)
     used = {memory.uid for memory in remembered} | set(manifest.retired if manifest else ())
     formed = _alike([sink for sink in sinks if sink.uid not in placed])
+    if merge_siblings:
+        formed = _merged(formed)
     for needs, members in formed:
         uid = _mint(members[0].uid, used)
         used.add(uid)
@@ -112,7 +127,70 @@ def _trigger(trigger_ms: int | None) -> str:
     return "available now" if trigger_ms is None else f"every {format_ms(trigger_ms)}"
 
 
+def _merged(formed: Sequence[_Formed]) -> list[_Formed]:
+    """Groups whose aggregates are siblings, put together over one fused aggregate."""
+    pools: list[tuple[_Needs, list[BoundSink], list[Sibling]]] = []
+    for needs, members in formed:
+        siblings = distinct_siblings(members) or []
+        home = next((pool for pool in pools if siblings and _joins(pool, members, siblings)), None)
+        if home is None:
+            pools.append((needs, list(members), siblings))
+        else:
+            home[1].extend(members)
+            home[2].extend(siblings)
+    return [
+        (needs, list(fuse(members, siblings)) if len(siblings) > 1 else members)
+        for needs, members, siblings in pools
+    ]
+
+
+def _joins(
+    pool: tuple[_Needs, list[BoundSink], list[Sibling]],
+    members: Sequence[BoundSink],
+    siblings: Sequence[Sibling],
+) -> bool:
+    _, others, theirs = pool
+    asked = {s.parallelism.value for s in (*others, *members) if s.parallelism is not None}
+    return (
+        bool(theirs)
+        and others[0].trigger_ms == members[0].trigger_ms
+        and len(asked) < 2
+        and can_share([*theirs, *siblings])
+    )
+
+
+def _as_remembered(
+    memory: GroupMemory, members: list[BoundSink], reporter: Reporter
+) -> list[BoundSink] | None:
+    """The sinks over the fused aggregate that their state was written by, if it was."""
+    layout = next((state.layout for state in memory.state if state.layout), ())
+    if not layout:
+        return members
+    siblings = distinct_siblings(members)
+    cause = "one of their aggregates has another form now"
+    if siblings and all(s.input is siblings[0].input for s in siblings):
+        try:
+            return list(fuse(members, siblings, layout))
+        except LayoutError as error:
+            cause = str(error)
+    names = ", ".join(f"`{sink.name}`" for sink in members)
+    reporter.add(
+        Diagnostic(
+            codes.STATE_INCOMPATIBLE,
+            f"the state of query `{memory.uid}`, which {names} share, cannot be read any more",
+            members[0].span,
+            cause=cause,
+            fix="undo the change, or run with --full-refresh",
+        )
+    )
+    return None
+
+
 def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporter) -> Group | None:
+    fused = _as_remembered(memory, members, reporter)
+    if fused is None:
+        return None
+    members = fused
     trunk = find_trunk(members)
     if trunk is None:
         names = ", ".join(f"`{sink.name}`" for sink in members)

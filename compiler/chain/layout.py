@@ -7,6 +7,7 @@ description in the manifest, from which the next compile reads them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 # Stands in a value's text for "a row of a branch that has this value".
 _LIVE: Final = "__headrace_live"
-_SEPARATOR: Final = "\t"
 
 
 class LayoutError(Exception):
@@ -59,7 +59,7 @@ class Layout:
         """The layout that `lines` gave."""
         found = cls("")
         for line in lines:
-            kind, *parts = line.split(_SEPARATOR)
+            kind, *parts = json.loads(line)
             if kind == "uid":
                 found.uid = parts[0]
             elif kind == "branch":
@@ -125,17 +125,16 @@ class Layout:
         found = []
         for index, value in enumerate(self._values):
             numbers = sorted(set(value.branches))
-            live = f"{BRANCH} IN ({', '.join(map(str, numbers))})" if numbers else "false"
+            # Numbers begin with 1. A plain FALSE would be folded, and the value with it.
+            live = f"{BRANCH} IN ({', '.join(map(str, numbers))})" if numbers else f"{BRANCH} < 0"
             type_ = value.type_of or Simple(value.type)
             found.append(Value(_value_name(index), value.sql.replace(_LIVE, live), type_))
         return tuple(found)
 
     def value_name(self, expr: Expr) -> str:
         """The column that holds an aggregate."""
-        sql = _marked(expr)
-        return _value_name(
-            next(i for i, v in enumerate(self._values) if (v.sql, v.type) == (sql, expr.type.sql))
-        )
+        wanted = (_marked(expr), expr.type.sql)
+        return _value_name(next(i for i, v in enumerate(self._values) if (v.sql, v.type) == wanted))
 
     def _slot(self, type_: str, used: set[int]) -> int:
         for index, slot in enumerate(self._slots):
@@ -182,4 +181,4 @@ def _value_name(index: int) -> str:
 
 
 def _line(*parts: str) -> str:
-    return _SEPARATOR.join(parts)
+    return json.dumps(parts, ensure_ascii=False)

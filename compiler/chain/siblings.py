@@ -147,6 +147,17 @@ def _part(key: NamedExpr, aggregate: Aggregate) -> WindowPart | None:
     return field.window.part if field.window is not None else None
 
 
+def distinct_siblings(sinks: Sequence[BoundSink]) -> list[Sibling] | None:
+    """The aggregates of sinks, each once, or None if one of the sinks has no such aggregate."""
+    found: dict[int, Sibling] = {}
+    for sink in sinks:
+        sibling = sibling_of(sink)
+        if sibling is None:
+            return None
+        found.setdefault(id(sibling.aggregate), sibling)
+    return list(found.values())
+
+
 def can_share(siblings: Sequence[Sibling]) -> bool:
     """Whether aggregates may become one: the same input and event time, and not too many windows a row."""
     first = siblings[0]
@@ -196,8 +207,7 @@ def _output(fused: FusedAggregate, branch: Branch, sibling: Sibling, layout: Lay
     items: list[NamedExpr] = []
     for key, part in sibling.keys:
         items.append(NamedExpr(key.name, _bound(part, branch) if part else _slot(key, next(slots).name)))
-    for item in sibling.values:
-        items.append(NamedExpr(item.name, _slot(item, layout.value_name(item.expr))))
+    items += [NamedExpr(v.name, _slot(v, layout.value_name(v.expr))) for v in sibling.values]
     filtered = Filter(f"{sibling.aggregate.uid}.branch", fused, own)
     return Project(f"{sibling.aggregate.uid}.output", filtered, tuple(items))
 

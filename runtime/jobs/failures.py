@@ -62,6 +62,9 @@ def worker_was_late(error: BaseException) -> bool:
 
 def _null_time(links: list[_Link]) -> Diagnostic | None:
     for link in links:
+        # Spark repeats the whole plan in its own messages, and with it the text of every check.
+        if link.condition not in (None, "USER_RAISED_EXCEPTION"):
+            continue
         match = _NULL_TIME.search(link.message)
         if match:
             source, column = match["source"], match["column"].strip().rstrip(".")
