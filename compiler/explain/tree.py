@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.jobplan import model as job
+from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.expr import quote_name
 from compiler.plan.operators.session import describe_session
 from compiler.plan.operators.watermark import format_ms
@@ -92,6 +93,8 @@ def _edge(op: job.Operator, index: int) -> str:
     """What moves rows between an operator and an input of another chain."""
     if isinstance(op, job.Aggregate):
         return f"exchange hash({', '.join(key.name for key in op.keys)})"
+    if isinstance(op, FusedAggregate):
+        return f"exchange hash({', '.join((op.branch, op.end, *(slot.name for slot in op.slots)))})"
     if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin)):
         return f"{'right' if index else 'left'}, exchange hash(keys)"
     if isinstance(op, job.Session):
@@ -135,6 +138,8 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
         case job.Aggregate():
             yield ", ".join(f"{item.sql} AS {item.name}" for item in op.aggregates) or "keys only"
             yield f"by {', '.join(key.name for key in op.keys)}"
+        case FusedAggregate():
+            yield ", ".join(branch.uid for branch in op.branches)
         case job.SeedJoin():
             yield op.kind + (f" on {op.condition}" if op.condition else "")
         case job.IntervalJoin() | job.WindowJoin():
