@@ -62,7 +62,7 @@ format: $(STAMP) ## write files as the linter wants them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-grammar: $(STAMP) ## write the parser of statements from its grammar
+grammar: $(STAMP) ## write the parsers from their grammars
 	$(BIN)/python -m grammars.generate
 
 # Hashes of all platforms, and no address of an index: whoever installs chooses where packages come from.

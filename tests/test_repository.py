@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Written by lark from grammars/statements.lark.
-GENERATED = {"compiler/syntax/statements_parser.py"}
+# Written by lark from grammars/.
+GENERATED = {"compiler/syntax/statements_parser.py", "compiler/syntax/match_pattern_parser.py"}
 LONGEST = 600
 ORIGINAL_CASES = ROOT.parent / "shared" / "cases"
 

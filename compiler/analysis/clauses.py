@@ -34,7 +34,6 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     "qualify": (codes.NOT_YET_STREAMING, "QUALIFY is not supported yet", None, None),
     "pivots": (codes.NOT_YET_STREAMING, "PIVOT has no streaming form", None, "use FILTER (WHERE …)"),
     "windows": (codes.NOT_YET_STREAMING, "WINDOW is not supported yet", None, None),
-    "match": (codes.NOT_YET_STREAMING, "MATCH_RECOGNIZE is not supported yet", None, None),
     "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
     "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
     "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
@@ -50,7 +49,7 @@ _READ_OF_SELECT = "with_ expressions from_ joins laterals where group having hin
 _READ_OF_TABLE = "this expression alias db catalog version"
 _READ = frozenset([*_READ_OF_SELECT.split(), *_READ_OF_TABLE.split()])
 # Those whose columns the rest of the SELECT would miss.
-_MAKES_COLUMNS = ("pivots", "match", "windows")
+_MAKES_COLUMNS = ("pivots", "windows")
 
 
 def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:

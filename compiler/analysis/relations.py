@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from compiler.analysis.match.sql import bind_match_recognize
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
 from compiler.analysis.windows import bind_window_function
@@ -41,6 +42,7 @@ TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
     "hop": bind_window_function,
     "cumulate": bind_window_function,
     "session": bind_window_function,
+    "match_recognize": bind_match_recognize,
 }
 
 

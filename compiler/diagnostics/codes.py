@@ -100,6 +100,13 @@ SOURCE_POLICY = Code("HR315", "policy that the source cannot follow")
 GROUPING_SETS = Code("HR320", "grouping sets do not fit")
 JOIN_BOUNDS = Code("HR325", "time bounds of a join of two streams")
 WINDOW_JOIN = Code("HR327", "join of windows")
+PATTERN_SHAPE = Code("HR350", "pattern that a stream cannot match")
+MATCH_ORDER = Code("HR351", "MATCH_RECOGNIZE without an order by event time")
+PATTERN_VARIABLE = Code("HR352", "unknown variable of a pattern")
+MATCH_EXPRESSION = Code("HR353", "expression that MATCH_RECOGNIZE cannot compute")
+MATCH_SKIP = Code("HR354", "AFTER MATCH SKIP leads to the same match")
+MATCH_SKIP_MISSING = Code("HR355", "AFTER MATCH SKIP is missing", _WARNING)
+MATCH_UNBOUNDED = Code("HR356", "a pattern without WITHIN", _WARNING)
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.expr import quote_name
+from compiler.plan.operators.match import spell
 from compiler.plan.operators.session import describe_session
 from compiler.plan.operators.watermark import format_ms
 
@@ -101,6 +102,8 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(op.keys)})"
     if isinstance(op, job.SessionAggregate):
         return f"exchange hash({', '.join(key.sql for key in op.keys)})"
+    if isinstance(op, job.Match):
+        return f"exchange hash({', '.join(op.key_columns)})"
     if isinstance(op, job.SeedJoin) and index == 1:
         return "exchange broadcast"
     return f"input {index + 1}"
@@ -140,6 +143,12 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
             yield f"by {', '.join(key.name for key in op.keys)}"
         case FusedAggregate():
             yield ", ".join(branch.uid for branch in op.branches)
+        case job.Match():
+            within = f" within {format_ms(op.within_ms)}" if op.within_ms is not None else ""
+            yield f"({spell(op.pattern)}){within} over {op.time_column}"
+            yield f"skip {op.skip.mode.replace('_', ' ')}" + (
+                f" {op.skip.variable}" if op.skip.variable else ""
+            )
         case job.SeedJoin():
             yield op.kind + (f" on {op.condition}" if op.condition else "")
         case job.IntervalJoin() | job.WindowJoin():

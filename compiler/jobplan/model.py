@@ -20,6 +20,7 @@ from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -52,6 +53,7 @@ __all__ = [
     "Item",
     "JobPlan",
     "Manifest",
+    "Match",
     "Operator",
     "OptionValue",
     "Options",

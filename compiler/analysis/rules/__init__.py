@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from compiler.analysis.rules.clear_text_secret import clear_text_secret
 from compiler.analysis.rules.delivery import delivery
+from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
 from compiler.analysis.rules.primary_key import primary_key
@@ -36,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     window_zone,
     unused_watermark,
     several_inputs,
+    match_bounds,
     timeless_rows,
     clear_text_secret,
     unused,

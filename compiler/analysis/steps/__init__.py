@@ -15,6 +15,7 @@ from compiler.analysis.steps.binder import BindStep, StepsBinder
 from compiler.analysis.steps.derive import bind_derive
 from compiler.analysis.steps.filter import bind_filter
 from compiler.analysis.steps.join import bind_join
+from compiler.analysis.steps.match import bind_match
 from compiler.analysis.steps.select import bind_select
 from compiler.analysis.steps.union import bind_union
 from compiler.analysis.steps.unnest import bind_unnest
@@ -24,6 +25,7 @@ from compiler.syntax.steps.aggregate import AggregateStep
 from compiler.syntax.steps.derive import DeriveStep
 from compiler.syntax.steps.filter import FilterStep
 from compiler.syntax.steps.join import JoinStep
+from compiler.syntax.steps.match import MatchStep
 from compiler.syntax.steps.select import SelectStep
 from compiler.syntax.steps.union import UnionStep
 from compiler.syntax.steps.unnest import UnnestStep
@@ -37,6 +39,7 @@ STEPS: Final[dict[type[Step], BindStep]] = {
     SessionStep: bind_session,
     AggregateStep: bind_aggregate,
     JoinStep: bind_join,
+    MatchStep: bind_match,
     UnionStep: bind_union,
     UnnestStep: bind_unnest,
 }

@@ -10,6 +10,7 @@ from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -39,4 +40,5 @@ Operator = (
     | Session
     | SessionAggregate
     | FusedAggregate
+    | Match
 )

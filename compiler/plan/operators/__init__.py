@@ -6,6 +6,7 @@ from compiler.plan.operators.filter import Filter
 from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
+from compiler.plan.operators.match import Match
 from compiler.plan.operators.project import Project
 from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
@@ -31,6 +32,7 @@ OPERATORS = (
     Aggregate,
     SessionAggregate,
     FusedAggregate,
+    Match,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
@@ -46,6 +48,7 @@ __all__ = [
     "FusedAggregate",
     "Generate",
     "IntervalJoin",
+    "Match",
     "Project",
     "RegularJoin",
     "Scan",

@@ -12,6 +12,7 @@ from compiler.syntax.steps.aggregate import read_aggregate
 from compiler.syntax.steps.derive import read_derive
 from compiler.syntax.steps.filter import read_filter
 from compiler.syntax.steps.join import read_join
+from compiler.syntax.steps.match import read_match
 from compiler.syntax.steps.reader import ReadStep, StepReader
 from compiler.syntax.steps.select import read_select
 from compiler.syntax.steps.union import read_union
@@ -26,6 +27,7 @@ READERS: Final[dict[str, ReadStep]] = {
     "window": read_window,
     "aggregate": read_aggregate,
     "join": read_join,
+    "match": read_match,
     "union": read_union,
     "unnest": read_unnest,
 }

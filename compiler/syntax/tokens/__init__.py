@@ -16,6 +16,7 @@ from compiler.syntax.fragment import Fragment
 from compiler.syntax.tokens.flink import mark_rounding, read_unicode
 from compiler.syntax.tokens.functions import mark_functions
 from compiler.syntax.tokens.json import mark_json
+from compiler.syntax.tokens.match_recognize import mark_matches
 from compiler.syntax.tokens.partition_by import mark_partitions
 from compiler.syntax.tokens.types import mark_types
 
@@ -23,6 +24,7 @@ Rewrite = Callable[[list[Token], Fragment], list[Token]]
 
 REWRITES: Final[tuple[Rewrite, ...]] = (
     read_unicode,
+    mark_matches,
     mark_json,
     mark_rounding,
     mark_types,
