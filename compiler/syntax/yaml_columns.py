@@ -30,6 +30,7 @@ COLUMN_KEYS: Final = (
     "meta",
     "tags",
 )
+WATERMARK_KEYS: Final = ("on", "delay")
 _TRUE: Final = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -170,7 +171,7 @@ class ColumnReader:
     def watermark(self, node: Any, what: str) -> WatermarkDecl | None:
         """`{on: column, delay: 5 seconds}`; the delay may be left out."""
         yaml = self.yaml
-        keys = yaml.mapping(node, what, ("on", "delay"), ("on",))
+        keys = yaml.mapping(node, what, WATERMARK_KEYS, ("on",))
         if keys is None or "on" not in keys:
             return None
         column = yaml.text(keys["on"].node, f"`on` of {what}")

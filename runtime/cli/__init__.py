@@ -22,6 +22,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("run", "Compile the project, or one script, and run its queries."),
     ("list", "List sources, models, sinks and seeds."),
     ("explain", "Show how the project becomes chains, queries and state."),
+    ("schema", "Print the JSON Schema of the project's YAML files, for editors."),
     ("clean", "Remove target/; state and outputs stay."),
 )
 

@@ -7,6 +7,7 @@ NAME = "@name@"
 
 FILES: dict[str, str] = {
     "headrace.yml": """\
+# yaml-language-server: $schema=schemas/project.json
 # The project. Files under sources/, models/ and sinks/ may be .sql or .yml; the folders are only a habit.
 name: @name@
 version: "1.0"
@@ -67,6 +68,7 @@ FROM TUMBLE(TABLE orders, DESCRIPTOR(order_time), INTERVAL '1' MINUTE)
 GROUP BY window_start, window_end, product_id
 """,
     "models/best_sellers.yml": """\
+# yaml-language-server: $schema=../schemas/resources.json
 # A model in YAML: the same power, in steps.
 models:
   - name: best_sellers
@@ -78,6 +80,7 @@ models:
       - select: [window_start, window_end, product, category, orders, revenue]
 """,
     "sinks/best_sellers_out.yml": """\
+# yaml-language-server: $schema=../schemas/resources.json
 # Where rows go. Files are written exactly once: a run that dies is finished by the next.
 sinks:
   - name: best_sellers_out
@@ -91,3 +94,11 @@ target/
 out/
 """,
 }
+
+
+def files(project: str) -> dict[str, str]:
+    """The files of a new project by path; with the schemas that its YAML files name in their first line."""
+    from compiler.project.schema import KINDS, schema_text
+
+    found = {path: text.replace(NAME, project) for path, text in FILES.items()}
+    return {**found, **{f"schemas/{kind}.json": schema_text(kind) for kind in KINDS}}

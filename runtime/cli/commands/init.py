@@ -25,15 +25,17 @@ def command(common: Common, directory: Path | None, name: str | None) -> None:
     from compiler.project.files import PROJECT_FILES
     from runtime.cli import loading
     from runtime.cli.pipeline import not_writable
-    from runtime.cli.template import FILES, NAME
+    from runtime.cli.template import files
 
     folder = (directory or Path()).absolute()
     if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
         fix = "begin with a letter, go on with letters, digits, `_` and `-`"
         problem = Diagnostic(WRONG_VALUE, f"`{name}` cannot be a project's name", fix=fix)
         raise loading.refuse(common, problem)
+    project = name or _name_of(folder)
+    made = files(project)
     # A dangling link counts: writing would go through it.
-    there = [n for n in (*PROJECT_FILES, *FILES) if (folder / n).exists() or (folder / n).is_symlink()]
+    there = [n for n in (*PROJECT_FILES, *made) if (folder / n).exists() or (folder / n).is_symlink()]
     if there:
         what = "a project" if set(there) & set(PROJECT_FILES) else f"`{there[0]}`"
         raise loading.refuse(
@@ -44,19 +46,18 @@ def command(common: Common, directory: Path | None, name: str | None) -> None:
                 fix="name another folder: `headrace init DIR`",
             ),
         )
-    project = name or _name_of(folder)
     try:
-        for path, text in FILES.items():
+        for path, text in made.items():
             file = folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
             # Exclusive: a file that has come since the look above is not overwritten either.
             with file.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text.replace(NAME, project))
+                stream.write(text)
     except OSError as error:
         raise loading.refused_with(common, not_writable(folder, error)) from error
     output = common.output
     output.text(f"{output.paint('good', 'made')} {project} in {directory or folder}")
-    for path in FILES:
+    for path in made:
         output.text(f"  {path}")
     output.text()
     output.text("next:")
@@ -65,7 +66,7 @@ def command(common: Common, directory: Path | None, name: str | None) -> None:
     output.text("  headrace run          # a few seconds; rows come to out/best_sellers/")
     output.text("  headrace explain      # how it runs")
     output.text("  headrace list         # what it is made of")
-    output.event("made", project=project, directory=str(folder), files=list(FILES))
+    output.event("made", project=project, directory=str(folder), files=list(made))
 
 
 def _name_of(folder: Path) -> str:
