@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from compiler.analysis.distinct import DISTINCT
 from compiler.analysis.flink import bind_flink_call
+from compiler.analysis.group_windows import bind_window_call
 from compiler.analysis.lambdas import bind_lambda
 from compiler.analysis.ordered import bind_order
 from compiler.analysis.typing import known
@@ -24,18 +25,11 @@ if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder
 
 # Words of Flink's and Spark's streaming dialects that no operator of this version listens to.
-_NOT_YET = frozenset({"proctime", "window", "session_window", "window_time", "cumulate"})
-# Functions of a FROM clause or of a window's group, with what to write instead.
+_NOT_YET = frozenset({"proctime"})
+# Functions of a FROM clause, with what to write instead.
 _NOT_SCALAR = {
-    "tumble": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTES) stands in FROM",
-    "hop": "HOP(TABLE t, DESCRIPTOR(ts), slide, size) stands in FROM",
-    "tumble_start": "take window_start of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
-    "tumble_end": "take window_end of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
-    "tumble_rowtime": "take window_time of TUMBLE(TABLE t, DESCRIPTOR(ts), size) in FROM",
-    "hop_start": "take window_start of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
-    "hop_end": "take window_end of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
-    "hop_rowtime": "take window_time of HOP(TABLE t, DESCRIPTOR(ts), slide, size) in FROM",
-    "descriptor": "DESCRIPTOR(column) stands inside TUMBLE or HOP in FROM",
+    "cumulate": "CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) stands in FROM",
+    "descriptor": "DESCRIPTOR(column) stands inside a window function in FROM",
 }
 
 
@@ -53,9 +47,10 @@ def bind_call(
         DiagnosticError: unknown (HR205), wrong count (HR209) or types (HR206), misplaced aggregate (HR314).
     """
     if name in _NOT_YET:
-        fix = "windows are TUMBLE and HOP in FROM" if "window" in name else None
-        message = f"`{name}` is not supported yet"
-        raise binder.error(codes.NOT_YET_STREAMING, message, tree, fix=fix)
+        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` is not supported yet", tree)
+    bound_of_window = bind_window_call(binder, name, args, tree)
+    if bound_of_window is not None:
+        return bound_of_window
     rewritten = bind_flink_call(binder, name, args, tree, where)
     if rewritten is not None:
         return rewritten

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.group_windows import WindowScope, bound
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
-from compiler.plan.expr import Column, Expr, is_aggregate
+from compiler.plan.expr import Column, Expr, columns_of, is_aggregate
 from compiler.plan.operators.project import NamedExpr
+from compiler.plan.operators.window import END, START, TIME
 
 if TYPE_CHECKING:
     from compiler.analysis.grouping import SelectItem
@@ -119,8 +121,14 @@ def free_name(wanted: str, taken: set[str]) -> str:
 # --- SQL --------------------------------------------------------------------
 
 
-def bind_keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[SelectItem]) -> GroupKeys:
-    """The keys of a SELECT.
+def bind_keys(
+    binder: QueryBinder,
+    tree: exp.Select,
+    scope: Scope,
+    items: list[SelectItem],
+    expressions: Sequence[Expr],
+) -> GroupKeys:
+    """The keys of a SELECT; `expressions` are all that is computed of them.
 
     Raises:
         DiagnosticError: a key that cannot be one, or too many grouping sets.
@@ -131,7 +139,7 @@ def bind_keys(binder: QueryBinder, tree: exp.Select, scope: Scope, items: list[S
     span = binder.span(clause)
     if clause.args.get("all"):
         return combine([[((i.name, i.expr),)] for i in items if not is_aggregate(i.expr)], span)
-    reader = _Reader(binder, scope, items)
+    reader = _Reader(binder, scope, items, expressions)
     elements = [reader.element(part) for part in clause.expressions]
     # Hive's spelling: GROUP BY a, b WITH ROLLUP, and GROUP BY a, b GROUPING SETS ((a, b), a).
     if clause.args.get("rollup"):
@@ -154,16 +162,25 @@ def check_keys(binder: QueryBinder, tree: exp.Select, scope: Scope) -> None:
     for part in clause.expressions if clause is not None else ():
         if isinstance(part, exp.Literal) or (isinstance(part, exp.Column) and part.name.lower() in names):
             continue
-        _Reader(binder, scope, []).element(part)
+        _Reader(binder, scope, [], []).element(part)
 
 
 class _Reader:
     """Reads the elements of one GROUP BY."""
 
-    def __init__(self, binder: QueryBinder, scope: Scope, items: list[SelectItem]) -> None:
+    def __init__(
+        self, binder: QueryBinder, scope: Scope, items: list[SelectItem], expressions: Sequence[Expr]
+    ) -> None:
         self._binder = binder
         self._scope = scope
         self._items = items
+        self._window: Expr | None = None
+        self._bounds: KeySet = ()
+        if isinstance(scope, WindowScope):
+            self._window = scope.window.bounds
+            # The time follows from the end, so it is a key only where it is asked for.
+            has_time = any(TIME in columns_of(expr) for expr in expressions)
+            self._bounds = tuple((name, bound(name)) for name in (START, END, *([TIME] if has_time else [])))
 
     def element(self, tree: exp.Expr) -> list[KeySet]:
         """The grouping sets of an element; a plain key is one set."""
@@ -176,7 +193,8 @@ class _Reader:
         return [self._set(tree)]
 
     def _set(self, tree: exp.Expr) -> KeySet:
-        return tuple(self._key(part) for part in _parts(tree))
+        named = [self._key(part) for part in _parts(tree)]
+        return _joined([self._bounds if expr == self._window else ((name, expr),) for name, expr in named])
 
     def _key(self, tree: exp.Expr) -> _Named:
         if isinstance(tree, exp.Literal) and not tree.args.get("is_string"):

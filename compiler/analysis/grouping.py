@@ -14,6 +14,7 @@ from compiler.analysis.grouping_sets import expand, grouping
 from compiler.analysis.places import tree_span
 from compiler.analysis.scope import Scope
 from compiler.analysis.session_groups import rows_with_time
+from compiler.analysis.table_arguments import function_name
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -60,6 +61,8 @@ def output_name(tree: exp.Expr, alias: str | None) -> str | None:
     """Name of an output column: its alias, or the last part of a plain column."""
     if alias:
         return alias
+    if isinstance(tree, exp.Anonymous) and function_name(tree) in ("window", "session_window"):
+        return function_name(tree)
     if isinstance(tree, (exp.Column, exp.Dot)):
         return tree.name if isinstance(tree, exp.Column) else tree.args["expression"].name
     return None
@@ -78,10 +81,10 @@ def group(
     Raises:
         DiagnosticError: keys or items that do not fit.
     """
-    keys = bind_keys(binder, tree, scope, items)
     expressions = [(item.name, item.expr) for item in items]
     if having is not None:
         expressions.append((None, having))
+    keys = bind_keys(binder, tree, scope, items, [expr for _, expr in expressions])
     groups = build_groups(binder.builder, node, keys, expressions, _place(binder, tree, items))
     result = groups.node
     if having is not None:

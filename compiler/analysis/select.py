@@ -13,6 +13,7 @@ from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.clauses import has_refused, makes_columns, refused_clauses
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
+from compiler.analysis.group_windows import assign_group_window
 from compiler.analysis.grouping import Grouped, SelectItem, group, output_name
 from compiler.analysis.joins import bind_join
 from compiler.analysis.laterals import (
@@ -236,8 +237,9 @@ class QueryBinder:
         generated = self.attempt(lambda: lift_generators(self, tree, filtered or bound.node, bound.scope))
         failed = filtered is None or generated is None
         node, made = generated or (bound.node, generators(tree))
-        items = self._select_items(tree, bound.scope, made)
-        grouped = self.attempt(lambda: self._grouped(tree, node, bound.scope, items))
+        node, scope = assign_group_window(self, tree, node, bound.scope)
+        items = self._select_items(tree, scope, made)
+        grouped = self.attempt(lambda: self._grouped(tree, node, scope, items))
         if failed or items is None or grouped is None or has_refused(tree):
             raise Poisoned
         return self._finish(tree, grouped, names)

@@ -39,6 +39,8 @@ def session_aggregate(
         return None
     session = below.session
     named = [(key.name, below.inlined(key.expr)) for key in keys]
+    computed = _computed_keys(session)
+    named = [(name, computed.get(expr, expr)) for name, expr in named]
     columns = [(name, expr.name) for name, expr in named if isinstance(expr, Column)]
     found = {column for _, column in columns}
     if len(columns) < len(named) or len(found) < len(columns) or not {START, END} <= found:
@@ -64,6 +66,17 @@ def session_aggregate(
         tuple(values),
     )
     return result if passes is None else _passed(builder, result, span)
+
+
+def _computed_keys(session: Session) -> dict[Expr, Expr]:
+    """Keys of the session that a projection right below it computes, by what they are."""
+    below = session.input
+    items = below.items if isinstance(below, Project) else ()
+    return {
+        item.expr: Column(item.expr.type, item.expr.nullable, item.name)
+        for item in items
+        if item.name in session.keys and not isinstance(item.expr, Column) and is_deterministic(item.expr)
+    }
 
 
 def rows_with_time(node: Node) -> Schema:

@@ -69,7 +69,5 @@ REFUSED: tuple[Refused, ...] = (
     Refused("localtime", _TIME, "use date_format(current_timestamp(), 'HH:mm:ss')"),
     Refused("object_of", "Spark has no structured types", "use named_struct('name', value)"),
     Refused("object_update", "Spark has no structured types", "use named_struct with the new values"),
-    Refused("session_end", "windows are table functions here", "take window_end of SESSION(…) in FROM"),
-    Refused("session_start", "windows are table functions here", "take window_start of SESSION(…) in FROM"),
     Refused("to_time", _TIME, "keep it as text"),
 )

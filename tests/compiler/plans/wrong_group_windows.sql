@@ -1,0 +1,12 @@
+CREATE MODEL two AS SELECT count(*) AS n FROM orders GROUP BY TUMBLE(ordered_at, INTERVAL '5' MINUTES), HOP(ordered_at, INTERVAL '5' MINUTES, INTERVAL '10' MINUTES);
+CREATE MODEL other AS SELECT TUMBLE_START(ordered_at, INTERVAL '6' MINUTES) AS s, count(*) AS n FROM orders GROUP BY TUMBLE(ordered_at, INTERVAL '5' MINUTES);
+CREATE MODEL kind AS SELECT HOP_START(ordered_at, INTERVAL '5' MINUTES, INTERVAL '5' MINUTES) AS s, count(*) AS n FROM orders GROUP BY TUMBLE(ordered_at, INTERVAL '5' MINUTES);
+CREATE MODEL processing AS SELECT TUMBLE_PROCTIME(ordered_at, INTERVAL '5' MINUTES) AS s, count(*) AS n FROM orders GROUP BY TUMBLE(ordered_at, INTERVAL '5' MINUTES);
+CREATE MODEL none AS SELECT TUMBLE_START(ordered_at, INTERVAL '5' MINUTES) AS s FROM orders;
+CREATE MODEL not_a_time AS SELECT count(*) AS n FROM orders GROUP BY TUMBLE(customer, INTERVAL '5' MINUTES);
+CREATE MODEL computed AS SELECT count(*) AS n FROM orders GROUP BY TUMBLE(ordered_at + INTERVAL '1' HOUR, INTERVAL '5' MINUTES);
+CREATE MODEL months AS SELECT count(*) AS n FROM orders GROUP BY window(ordered_at, '1 month');
+CREATE MODEL ungrouped AS SELECT window.start, price FROM orders GROUP BY window(ordered_at, '1 hour');
+CREATE MODEL misspelt AS SELECT window.begin, count(*) AS n FROM orders GROUP BY window(ordered_at, '1 hour');
+CREATE MODEL per_row AS SELECT window(ordered_at, '1 hour').start AS s FROM orders;
+CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT customer FROM orders;
