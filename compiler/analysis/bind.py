@@ -184,7 +184,7 @@ class _ProjectBinder:
         if isinstance(body, decl.DeadLetters):
             return self._bind_dead_letters(body, model.declaration.name, builder)
         if isinstance(body, decl.StepsBody):
-            return steps_binder(self._catalog, builder).bind(body)
+            return steps_binder(self._catalog, builder, self._reporter).bind(body)
         return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(
             body.tree, _names_by_position(model.declaration)
         )

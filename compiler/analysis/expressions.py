@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
+from compiler.analysis.certain import conversion_problem
 from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
 from compiler.analysis.places import tree_span
@@ -46,6 +47,7 @@ _INFIX: dict[type[exp.Expr], str] = {
 # Later passes go down an expression by recursion; Python's stack holds about three times as many levels.
 _DEEPEST = 150
 _LONG_CHAIN = 50
+_DIVISIONS = ("/", "%", "DIV")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "DIV")
 # What Spark has not, with what to write.
 _NOT_RUN: dict[type[exp.Expr], tuple[str, str]] = {
@@ -75,13 +77,22 @@ class ExpressionBinder:
         fragment: the text that the trees came from, for places.
         clause: what it is called in messages ("WHERE").
         aggregates: whether aggregate functions may stand here.
+        warn: takes what is doubtful.
     """
 
-    def __init__(self, scope: Scope, fragment: Fragment, clause: str, aggregates: bool = False) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        fragment: Fragment,
+        clause: str,
+        aggregates: bool = False,
+        warn: Callable[[Diagnostic], None] | None = None,
+    ) -> None:
         self.scope = scope
         self.fragment = fragment
         self.clause = clause
         self.aggregates = aggregates
+        self._warn = warn
         self._inside_aggregate = False
         self._variables: Mapping[str, Variable] = {}
         self._depth = 0
@@ -217,9 +228,13 @@ class ExpressionBinder:
         nullable = left.nullable or right.nullable
         try:
             if symbol in _ARITHMETIC:
+                if symbol in _DIVISIONS and isinstance(right, Literal) and right.value == 0:
+                    message, cause = f"`{symbol} 0` fails on every row", "nothing can be divided by zero"
+                    raise self.error(codes.IMPOSSIBLE_VALUE, message, tree, cause=cause)
                 return Op(rules.arithmetic_type(symbol, left, right), nullable, symbol, (left, right))
             if symbol in rules.COMPARISONS:
                 rules.check_comparable(symbol, left.type, right.type)
+                self._check_compared(left, right, tree)
                 return Op(t.BOOLEAN, nullable and symbol != "<=>", symbol, (left, right))
             common = t.common_type(left.type, right.type)
             if common is None or not t.is_integral(common):
@@ -294,6 +309,7 @@ class ExpressionBinder:
             rules.check_comparable(op, left.type, right.type)
         except TypeProblem as problem:
             raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
+        self._check_compared(left, right, tree)
 
     def _pattern(self, tree: exp.Expr) -> Expr:
         escape: tuple[Expr, ...] = ()
@@ -373,7 +389,24 @@ class ExpressionBinder:
         attempt = bool(tree.args.get("safe"))
         if not rules.can_cast(arg.type, target):
             raise self.error(codes.TYPE_MISMATCH, f"{arg.type} cannot be cast to {target}", tree)
+        if not attempt:
+            self._check_conversion(arg, target, tree)
         return Cast(target, attempt or arg.nullable, arg, attempt)
+
+    def _check_conversion(self, arg: Expr, target: t.DataType, tree: exp.Expr) -> None:
+        """Refuses a constant that no run could convert."""
+        problem = conversion_problem(arg, target)
+        if problem is not None:
+            cause = f"the conversion to {target} fails, and with it every run"
+            fix = "TRY_CAST gives NULL instead" if isinstance(tree, (exp.Cast, exp.TryCast)) else None
+            raise self.error(codes.IMPOSSIBLE_VALUE, problem, tree, cause=cause, fix=fix)
+
+    def _check_compared(self, left: Expr, right: Expr, tree: exp.Expr) -> None:
+        """The constants of a comparison are converted to the common type."""
+        common = t.common_type(left.type, right.type)
+        for side in (left, right):
+            if common is not None and side.type == t.STRING != common:
+                self._check_conversion(side, common, tree)
 
     def _case(self, tree: exp.Expr) -> Expr:
         operand = self.bind(tree.this) if tree.this is not None else None
@@ -409,6 +442,7 @@ class ExpressionBinder:
     def _literal(self, tree: exp.Expr) -> Expr:
         text = tree.this
         if tree.args.get("is_string"):
+            self._check_quotes(tree)
             return Literal(t.STRING, False, quote_string(text), text)
         found = rules.literal_type(text)
         if (isinstance(found, t.Decimal) and found.precision > 38) or (
@@ -417,6 +451,22 @@ class ExpressionBinder:
             raise self.error(codes.TYPE_MISMATCH, f"`{text}` fits no type of number", tree)
         value = int(text) if t.is_integral(found) else float(text)
         return Literal(found, False, text, value)
+
+    def _check_quotes(self, tree: exp.Expr) -> None:
+        """Warns of a string in double quotes that is the name of a column."""
+        if self._warn is None or self._place is not None or self.scope.find((str(tree.this),)) is None:
+            return
+        span = self.span(tree)
+        if span.text.startswith('"'):
+            self._warn(
+                Diagnostic(
+                    codes.QUOTED_COLUMN,
+                    f"{span.text} is a string here, and there is a column of that name",
+                    span,
+                    cause="in an expression, double quotes make a string, as in Spark",
+                    fix=f"write `{tree.this}` for the column, '{tree.this}' for the text",
+                )
+            )
 
     def _interval(self, tree: exp.Expr) -> Expr:
         literal = interval_literal(tree)

@@ -24,6 +24,7 @@ from compiler.analysis.laterals import (
     takes_apart,
 )
 from compiler.analysis.places import tree_span
+from compiler.analysis.commas import check_comma
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
 from compiler.analysis.where import Where
@@ -76,7 +77,7 @@ class QueryBinder:
 
     def expressions(self, scope: Scope, clause: str, aggregates: bool = False) -> ExpressionBinder:
         """A binder for the expressions of a clause."""
-        return ExpressionBinder(scope, self.fragment, clause, aggregates)
+        return ExpressionBinder(scope, self.fragment, clause, aggregates, self.reporter.add)
 
     def attempt(self, work: Callable[[], T]) -> T | None:
         """Does a part of the work; its mistakes are reported and None is given."""
@@ -267,6 +268,7 @@ class QueryBinder:
         alias = tree.alias if isinstance(tree, exp.Alias) else None
         inner = tree.this if isinstance(tree, exp.Alias) else tree
         expr = binder.bind(inner)
+        check_comma(self, tree, scope)
         return [SelectItem(output_name(inner, alias), expr, tree, self.fragment)]
 
     def _star_items(self, tree: exp.Expr, star: exp.Star, scope: Scope) -> list[SelectItem]:

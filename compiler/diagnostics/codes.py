@@ -79,6 +79,9 @@ COLUMN_NAMES = Code("HR223", "another number of names than of columns")
 UNKNOWN_METADATA = Code("HR224", "unknown metadata")
 CONTRACT = Code("HR225", "columns do not keep their contract")
 CONFLICTING_OPTIONS = Code("HR226", "options of one query contradict each other")
+QUOTED_COLUMN = Code("HR227", "string that looks like a column", _WARNING)
+FORGOTTEN_COMMA = Code("HR228", "alias that looks like a column", _WARNING)
+IMPOSSIBLE_VALUE = Code("HR229", "value that cannot be converted")
 FLINK_FUNCTION = Code("HR230", "function of Flink's that cannot run on Spark")
 
 # HR3xx: streaming semantics

@@ -33,7 +33,10 @@ SUFFIXES: dict[object, str] = {
 
 def suffix(tree: exp.Expr) -> str | None:
     """The suffix of a number that a cast to this type stands for; None for a CAST that is written out."""
-    return SUFFIXES.get(tree.this) if not tree.expressions else None
+    numbers = [int(place.this.this) for place in tree.expressions]
+    # sqlglot gives a bare DECIMAL Spark's DECIMAL(10, 0), which is no place: a place ends behind its start.
+    is_place = len(numbers) == 2 and numbers[0] < numbers[1]
+    return None if is_place else SUFFIXES.get(tree.this)
 
 
 def data_type(tree: exp.Expr, fragment: Fragment, error: Callable[[str], Exception]) -> t.DataType:

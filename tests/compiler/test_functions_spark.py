@@ -62,7 +62,7 @@ def covers(ours: t.DataType, theirs: t.DataType) -> bool:
             covers(a.type, b.type) and a.nullable >= b.nullable
             for a, b in zip(ours.fields, theirs.fields, strict=True)
         )
-    return ours == theirs
+    return ours.sql == theirs.sql
 
 
 class Judge:

@@ -20,6 +20,7 @@ from compiler.analysis.steps.select import bind_select
 from compiler.analysis.steps.union import bind_union
 from compiler.analysis.steps.unnest import bind_unnest
 from compiler.analysis.steps.window import bind_session, bind_window
+from compiler.diagnostics.diagnostic import Reporter
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.aggregate import AggregateStep
 from compiler.syntax.steps.derive import DeriveStep
@@ -45,6 +46,6 @@ STEPS: Final[dict[type[Step], BindStep]] = {
 }
 
 
-def steps_binder(catalog: Catalog, builder: Builder) -> StepsBinder:
+def steps_binder(catalog: Catalog, builder: Builder, reporter: Reporter) -> StepsBinder:
     """A binder of the steps of one model."""
-    return StepsBinder(catalog, builder, STEPS)
+    return StepsBinder(catalog, builder, STEPS, reporter.add)

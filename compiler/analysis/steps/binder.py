@@ -42,12 +42,21 @@ class StepsBinder:
     Args:
         catalog: what relation names mean.
         builder: makes the operators.
+        steps: how each kind of step is bound.
+        warn: takes what is doubtful.
     """
 
-    def __init__(self, catalog: Catalog, builder: Builder, steps: Mapping[type[decl.Step], BindStep]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        builder: Builder,
+        steps: Mapping[type[decl.Step], BindStep],
+        warn: Callable[[Diagnostic], None],
+    ) -> None:
         self.catalog = catalog
         self.builder = builder
         self._steps = steps
+        self._warn = warn
 
     def bind(self, body: decl.StepsBody) -> Node:
         """Binds all steps in order.
@@ -79,13 +88,13 @@ class StepsBinder:
         parsed = parse_expression(fragment)
         alias = parsed.tree.alias if isinstance(parsed.tree, exp.Alias) else None
         inner = parsed.tree.this if isinstance(parsed.tree, exp.Alias) else parsed.tree
-        binder = ExpressionBinder(scope, fragment, clause, aggregates)
+        binder = ExpressionBinder(scope, fragment, clause, aggregates, self._warn)
         return binder.bind(inner), output_name(inner, alias)
 
     def condition(self, fragment: Fragment, scope: Scope, clause: str) -> Expr:
         """A bound predicate."""
         parsed = parse_expression(fragment)
-        return ExpressionBinder(scope, fragment, clause).condition(parsed.tree, clause)
+        return ExpressionBinder(scope, fragment, clause, warn=self._warn).condition(parsed.tree, clause)
 
     def named(
         self, item: decl.NamedExpression, scope: Scope, clause: str, aggregates: bool = False
