@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isinf
 from typing import Any
 
 from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
-from compiler.analysis.certain import conversion_problem
+from compiler.analysis.constants import CONSTANTS, check_conversion
 from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
 from compiler.analysis.places import tree_span
+from compiler.analysis.predicates import PREDICATES, bind_is
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.functions.spec import TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Case, Cast, Expr, FieldAccess, Literal, Op, Variable, quote_string
+from compiler.plan.expr import Case, Expr, FieldAccess, Literal, Op, Variable
 from compiler.syntax.fragment import Fragment
-from compiler.syntax.intervals import interval_literal, interval_problem
-from compiler.syntax.sqlglot_types import data_type, suffix
 from compiler.syntax.tokens.functions import MARK
 
 _INFIX: dict[type[exp.Expr], str] = {
@@ -59,7 +57,6 @@ _NOT_RUN: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Any: ("ANY is not run", "use array_contains(xs, x), or IN (…)"),
     exp.Overlaps: ("OVERLAPS is not run", "compare the bounds: a1 < b2 AND b1 < a2"),
 }
-_PATTERNS: dict[type[exp.Expr], str] = {exp.Like: "LIKE", exp.ILike: "ILIKE", exp.RegexpLike: "RLIKE"}
 
 
 def _joined(symbol: str, parts: Sequence[Expr]) -> Expr:
@@ -92,15 +89,15 @@ class ExpressionBinder:
         self.fragment = fragment
         self.clause = clause
         self.aggregates = aggregates
-        self._warn = warn
+        self.warn = warn
         self._inside_aggregate = False
         self._variables: Mapping[str, Variable] = {}
         self._depth = 0
-        self._place: Span | None = None
+        self.place: Span | None = None
 
     def span(self, tree: exp.Expr) -> Span:
         """The place of a part of the tree."""
-        return self._place or tree_span(tree, self.fragment)
+        return self.place or tree_span(tree, self.fragment)
 
     def error(
         self,
@@ -118,7 +115,7 @@ class ExpressionBinder:
         """A binder of an expression that stands for a part of this one, and that is placed there."""
         inner = ExpressionBinder(scope, fragment, self.clause, self.aggregates)
         inner._inside_aggregate, inner._depth = self._inside_aggregate, self._depth
-        inner._place = place
+        inner.place = place
         return inner
 
     def condition(self, tree: exp.Expr, what: str, operand: bool = False) -> Expr:
@@ -150,14 +147,14 @@ class ExpressionBinder:
         kind = type(tree)
         symbol = _INFIX.get(kind)
         if symbol is not None:
-            return self._infix(symbol, tree)
+            return self.infix(symbol, tree)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             return handler(self, tree)
         special = bind_special(self, tree)
         if special is not None:
             return special
-        raise self._unsupported(tree)
+        raise self.unsupported(tree)
 
     def in_aggregate(self, tree: exp.Expr) -> Expr:
         """Binds an argument of an aggregate function, where no other aggregate may stand."""
@@ -193,7 +190,8 @@ class ExpressionBinder:
             return
         raise self.error(codes.AGGREGATE_OF_AGGREGATE, message, tree, fix=fix)
 
-    def _unsupported(self, tree: exp.Expr) -> DiagnosticError:
+    def unsupported(self, tree: exp.Expr) -> DiagnosticError:
+        """The mistake of something that is no expression here, ready to be raised."""
         if isinstance(tree, (exp.Subquery, exp.Exists, exp.Select)):
             return self.error(
                 codes.NOT_YET_STREAMING,
@@ -223,7 +221,8 @@ class ExpressionBinder:
 
     # --- operators -----------------------------------------------------------
 
-    def _infix(self, symbol: str, tree: exp.Expr) -> Expr:
+    def infix(self, symbol: str, tree: exp.Expr) -> Expr:
+        """Binds arithmetic, or a comparison."""
         left, right = self.bind(tree.this), self.bind(tree.args["expression"])
         nullable = left.nullable or right.nullable
         try:
@@ -261,70 +260,17 @@ class ExpressionBinder:
     def _not(self, tree: exp.Expr) -> Expr:
         inner = tree.this
         if isinstance(inner, exp.Is):
-            return self._is(inner, negated=True)
+            return bind_is(self, inner, negated=True)
         arg = self.condition(inner, "the operand of NOT", True)
         return Op(t.BOOLEAN, arg.nullable, "NOT", (arg,))
 
-    def _is(self, tree: exp.Expr, negated: bool = False) -> Expr:
-        arg, what = self.bind(tree.this), tree.args["expression"]
-        negation = "NOT " if negated else ""
-        if isinstance(what, exp.Null):
-            return Op(t.BOOLEAN, False, f"IS {negation}NULL", (arg,))
-        if isinstance(what, exp.Boolean):
-            return Op(t.BOOLEAN, False, f"IS {negation}{'TRUE' if what.this else 'FALSE'}", (arg,))
-        if isinstance(what, exp.JSON) and not what.args.get("unique"):
-            kind = str(what.this or "").lower()
-            name = "is_json" if kind in ("", "false", "value") else f"is_json_{kind}"
-            found = bind_call(self, name, [tree.this], tree)
-            return Op(t.BOOLEAN, False, "NOT", (found,)) if negated else found
-        raise self._unsupported(tree)
-
-    def _in(self, tree: exp.Expr) -> Expr:
-        if tree.args.get("query") is not None:
-            raise self._unsupported(tree.args["query"])
-        args = [self.bind(part) for part in (tree.this, *tree.expressions)]
-        for value, part in zip(args[1:], tree.expressions, strict=True):
-            self._comparable("IN", args[0], value, part)
-        return Op(t.BOOLEAN, any(a.nullable for a in args), "IN", tuple(args))
-
-    def _between(self, tree: exp.Expr) -> Expr:
-        parts = (tree.this, tree.args["low"], tree.args["high"])
-        args = [self.bind(part) for part in parts]
-        for value, part in zip(args[1:], parts[1:], strict=True):
-            self._comparable("BETWEEN", args[0], value, part)
-        nullable = any(a.nullable for a in args)
-        found = Op(t.BOOLEAN, nullable, "BETWEEN", tuple(args))
-        if not tree.args.get("symmetric"):
-            return found
-        value, low, high = args
-        return Op(t.BOOLEAN, nullable, "OR", (found, Op(t.BOOLEAN, nullable, "BETWEEN", (value, high, low))))
-
-    def _distinct(self, tree: exp.Expr) -> Expr:
-        """IS DISTINCT FROM."""
-        same = self._infix("<=>", tree)
-        return Op(t.BOOLEAN, False, "NOT", (same,))
-
-    def _comparable(self, op: str, left: Expr, right: Expr, tree: exp.Expr) -> None:
+    def comparable(self, op: str, left: Expr, right: Expr, tree: exp.Expr) -> None:
+        """Refuses a comparison that Spark refuses, or that fails for a constant."""
         try:
             rules.check_comparable(op, left.type, right.type)
         except TypeProblem as problem:
             raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
         self._check_compared(left, right, tree)
-
-    def _pattern(self, tree: exp.Expr) -> Expr:
-        escape: tuple[Expr, ...] = ()
-        if isinstance(tree, exp.Escape):
-            escape = (self.bind(tree.args["expression"]),)
-            tree = tree.this
-        op = _PATTERNS[type(tree)] + (" ESCAPE" if escape else "")
-        args = (self._string(tree.this), self._string(tree.args["expression"]), *escape)
-        return Op(t.BOOLEAN, any(a.nullable for a in args), op, args)
-
-    def _string(self, tree: exp.Expr) -> Expr:
-        bound = self.bind(tree)
-        if isinstance(bound.type, (t.Array, t.Map, t.Struct)):
-            raise self.error(codes.TYPE_MISMATCH, f"a STRING is expected, not {bound.type}", tree)
-        return bound
 
     def _negative(self, tree: exp.Expr) -> Expr:
         arg = self.bind(tree.this)
@@ -367,46 +313,12 @@ class ExpressionBinder:
 
     # --- casts, CASE, literals -----------------------------------------------
 
-    def _suffixed(self, tree: exp.Expr, suffix: str) -> Expr:
-        """A number with its type behind it: `1L`, `2.5BD`."""
-        text = str(tree.this)
-        found = rules.suffixed_type(text, suffix)
-        if found is None:
-            raise self.error(codes.TYPE_MISMATCH, f"`{text}{suffix}` does not fit its type", tree)
-        value = int(text) if t.is_integral(found) else float(text)
-        return Literal(found, False, f"{text}{suffix}", value)
-
-    def _cast(self, tree: exp.Expr) -> Expr:
-        behind = suffix(tree.args["to"])
-        if behind is not None and isinstance(tree.this, exp.Literal):
-            return self._suffixed(tree.this, behind)
-        arg = self.bind(tree.this)
-        wanted = data_type(
-            tree.args["to"], self.fragment, lambda message: self.error(codes.UNKNOWN_TYPE, message, tree)
-        )
-        target = rules.cast_result(wanted)
-        # `x::INT` and CAST are one node, TRY_CAST was renamed to SAFE_CAST: see the dialect.
-        attempt = bool(tree.args.get("safe"))
-        if not rules.can_cast(arg.type, target):
-            raise self.error(codes.TYPE_MISMATCH, f"{arg.type} cannot be cast to {target}", tree)
-        if not attempt:
-            self._check_conversion(arg, target, tree)
-        return Cast(target, attempt or arg.nullable, arg, attempt)
-
-    def _check_conversion(self, arg: Expr, target: t.DataType, tree: exp.Expr) -> None:
-        """Refuses a constant that no run could convert."""
-        problem = conversion_problem(arg, target)
-        if problem is not None:
-            cause = f"the conversion to {target} fails, and with it every run"
-            fix = "TRY_CAST gives NULL instead" if isinstance(tree, (exp.Cast, exp.TryCast)) else None
-            raise self.error(codes.IMPOSSIBLE_VALUE, problem, tree, cause=cause, fix=fix)
-
     def _check_compared(self, left: Expr, right: Expr, tree: exp.Expr) -> None:
         """The constants of a comparison are converted to the common type."""
         common = t.common_type(left.type, right.type)
         for side in (left, right):
             if common is not None and side.type == t.STRING != common:
-                self._check_conversion(side, common, tree)
+                check_conversion(self, side, common, tree)
 
     def _case(self, tree: exp.Expr) -> Expr:
         operand = self.bind(tree.this) if tree.this is not None else None
@@ -416,7 +328,7 @@ class ExpressionBinder:
                 when = self.condition(branch.this, "a condition of WHEN")
             else:
                 value = self.bind(branch.this)
-                self._comparable("=", operand, value, branch.this)
+                self.comparable("=", operand, value, branch.this)
                 when = Op(t.BOOLEAN, operand.nullable or value.nullable, "=", (operand, value))
             branches.append((when, self.bind(branch.args["true"])))
         last = tree.args.get("default")
@@ -438,42 +350,6 @@ class ExpressionBinder:
                 )
             found = common
         return found
-
-    def _literal(self, tree: exp.Expr) -> Expr:
-        text = tree.this
-        if tree.args.get("is_string"):
-            self._check_quotes(tree)
-            return Literal(t.STRING, False, quote_string(text), text)
-        found = rules.literal_type(text)
-        if (isinstance(found, t.Decimal) and found.precision > 38) or (
-            found == t.DOUBLE and isinf(float(text))
-        ):
-            raise self.error(codes.TYPE_MISMATCH, f"`{text}` fits no type of number", tree)
-        value = int(text) if t.is_integral(found) else float(text)
-        return Literal(found, False, text, value)
-
-    def _check_quotes(self, tree: exp.Expr) -> None:
-        """Warns of a string in double quotes that is the name of a column."""
-        if self._warn is None or self._place is not None or self.scope.find((str(tree.this),)) is None:
-            return
-        span = self.span(tree)
-        if span.text.startswith('"'):
-            self._warn(
-                Diagnostic(
-                    codes.QUOTED_COLUMN,
-                    f"{span.text} is a string here, and there is a column of that name",
-                    span,
-                    cause="in an expression, double quotes make a string, as in Spark",
-                    fix=f"write `{tree.this}` for the column, '{tree.this}' for the text",
-                )
-            )
-
-    def _interval(self, tree: exp.Expr) -> Expr:
-        literal = interval_literal(tree)
-        if literal is None:
-            message, fix = interval_problem(tree)
-            raise self.error(codes.WRONG_VALUE, message, tree, fix=fix)
-        return literal
 
     def _column(self, tree: exp.Expr) -> Expr:
         if isinstance(tree.this, exp.Star):
@@ -510,7 +386,7 @@ class ExpressionBinder:
         """IGNORE NULLS behind a call means the same as inside."""
         call = tree.this
         if not (isinstance(call, exp.Anonymous) and call.expressions):
-            raise self._unsupported(tree)
+            raise self.unsupported(tree)
         name = str(call.this).removeprefix(MARK).lower()
         first, *rest = call.expressions
         return bind_call(self, name, [type(tree)(this=first), *rest], call)
@@ -527,30 +403,17 @@ class ExpressionBinder:
 
 
 _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
+    **CONSTANTS,
+    **PREDICATES,
     exp.And: ExpressionBinder._logical,
     exp.Or: ExpressionBinder._logical,
     exp.Not: ExpressionBinder._not,
-    exp.Is: ExpressionBinder._is,
-    exp.In: ExpressionBinder._in,
-    exp.Between: ExpressionBinder._between,
-    exp.NullSafeNEQ: ExpressionBinder._distinct,
-    exp.Like: ExpressionBinder._pattern,
-    exp.ILike: ExpressionBinder._pattern,
-    exp.RegexpLike: ExpressionBinder._pattern,
-    exp.Escape: ExpressionBinder._pattern,
     exp.Neg: ExpressionBinder._negative,
     exp.BitwiseNot: ExpressionBinder._complement,
     exp.DPipe: ExpressionBinder._concat,
     exp.Bracket: ExpressionBinder._index,
     exp.Dot: ExpressionBinder._field,
-    exp.Cast: ExpressionBinder._cast,
-    exp.TryCast: ExpressionBinder._cast,
     exp.Case: ExpressionBinder._case,
-    exp.Literal: ExpressionBinder._literal,
-    exp.Boolean: lambda _, tree: Literal(t.BOOLEAN, False, "TRUE" if tree.this else "FALSE", bool(tree.this)),
-    exp.Null: lambda _, _tree: Literal(t.NULL, True, "NULL", None),
-    exp.HexString: lambda _, tree: Literal(t.BINARY, False, f"X'{tree.this}'", None),
-    exp.Interval: ExpressionBinder._interval,
     exp.Column: ExpressionBinder._column,
     exp.Identifier: ExpressionBinder._variable,
     exp.Anonymous: ExpressionBinder._anonymous,

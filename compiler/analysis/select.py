@@ -11,6 +11,7 @@ from sqlglot import exp
 from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.clauses import has_refused, makes_columns, refused_clauses
+from compiler.analysis.commas import check_comma
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
 from compiler.analysis.group_windows import assign_group_window
@@ -24,7 +25,6 @@ from compiler.analysis.laterals import (
     takes_apart,
 )
 from compiler.analysis.places import tree_span
-from compiler.analysis.commas import check_comma
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
 from compiler.analysis.where import Where
