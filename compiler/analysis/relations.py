@@ -15,6 +15,7 @@ from sqlglot import exp
 from compiler.analysis.match.sql import bind_match_recognize
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
+from compiler.analysis.watermarks import bind_watermark
 from compiler.analysis.windows import bind_window_function
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import DiagnosticError
@@ -42,8 +43,11 @@ TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
     "hop": bind_window_function,
     "cumulate": bind_window_function,
     "session": bind_window_function,
+    "watermark": bind_watermark,
     "match_recognize": bind_match_recognize,
 }
+# Those that a clause of FROM was rewritten to.
+_CLAUSES: Final = ("watermark", "match_recognize")
 
 
 def bind_relation(binder: QueryBinder, tree: exp.Expr) -> Bound:
@@ -90,7 +94,7 @@ def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
         return binder.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
     if isinstance(inner, exp.Anonymous):
         name = str(inner.this).removeprefix(MARK)
-        known = tuple(known.upper() for known in TABLE_FUNCTIONS)
+        known = tuple(known.upper() for known in TABLE_FUNCTIONS if known not in _CLAUSES)
         fix = did_you_mean(name, known) or f"table functions are {', '.join(known)}"
         return binder.error(
             codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix

@@ -85,8 +85,6 @@ def _not_yet(fragment: Fragment, tokens: list[Token], index: int) -> Diagnostic 
     """What Flink's grammar has and this version does not run, where sqlglot would speak of a syntax error."""
     found = next((t for t in tokens if t.text.upper() == "MATCH_RECOGNIZE"), None)
     message = "MATCH_RECOGNIZE is not supported yet"
-    if found is None and index and tokens[index - 1].text.upper() == "WATERMARK":
-        found, message = tokens[index - 1], "WATERMARK in FROM is not supported yet: declare it in the source"
     if found is None and tokens[index].text.upper().startswith("PARTITION BY"):
         found, message = tokens[index], "PARTITION BY inside a table function is not supported yet"
     return None if found is None else _found(fragment, found, message, code=codes.NOT_YET_STREAMING)

@@ -19,6 +19,7 @@ from compiler.syntax.tokens.json import mark_json
 from compiler.syntax.tokens.match_recognize import mark_matches
 from compiler.syntax.tokens.partition_by import mark_partitions
 from compiler.syntax.tokens.types import mark_types
+from compiler.syntax.tokens.watermark import mark_watermarks
 
 Rewrite = Callable[[list[Token], Fragment], list[Token]]
 
@@ -28,6 +29,7 @@ REWRITES: Final[tuple[Rewrite, ...]] = (
     mark_json,
     mark_rounding,
     mark_types,
+    mark_watermarks,
     mark_partitions,
     mark_functions,
 )
