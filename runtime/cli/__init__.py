@@ -23,6 +23,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("list", "List sources, models, sinks and seeds."),
     ("explain", "Show how the project becomes chains, queries and state."),
     ("schema", "Print the JSON Schema of the project's YAML files, for editors."),
+    ("format", "Lay out the project's SQL files anew."),
     ("clean", "Remove target/; state and outputs stay."),
 )
 
