@@ -8,6 +8,7 @@ from typing import Literal
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.contracts import by_name, by_position, exactly
+from compiler.analysis.ignored_options import ignored_options
 from compiler.analysis.materialized import sink_of
 from compiler.analysis.model_options import ModelOptions, read_options, take_options
 from compiler.analysis.order import in_order
@@ -26,6 +27,7 @@ from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, SeedScan
 from compiler.plan.schema import Field, Schema
 from compiler.syntax import declarations as decl
+from compiler.syntax.clear_text import clear_text
 from compiler.syntax.data_types import parse_type
 from compiler.syntax.dialect import Parsed, parse_query
 from compiler.syntax.fragment import Fragment
@@ -95,6 +97,9 @@ class _ProjectBinder:
                     fix="use Spark SQL's own functions",
                 )
             )
+        for kind, declared in (("source", self._project.sources), ("sink", self._project.sinks)):
+            for owner in declared:
+                self._reporter.extend(clear_text(owner.options, f"{kind} `{owner.name.value}`"))
         for seed in self._project.seeds:
             self._bind_seed(seed)
         for source in self._project.sources:
@@ -162,6 +167,8 @@ class _ProjectBinder:
         except DiagnosticError as error:
             self._reporter.add(*error.diagnostics)
             return
+        if options.bounds_state:
+            self._reporter.extend(ignored_options(declaration.options, node, name.value))
         self._add(name, "model", Boundary(name.value, node), _tags(declaration, options))
         kept = sink_of(declaration, options, self._project.config.target.storage)
         if kept is not None:
@@ -220,6 +227,8 @@ class _ProjectBinder:
             for name in reads:
                 self._catalog.read.add(name.lower())
             return None
+        if options.bounds_state:
+            self._reporter.extend(ignored_options(declared.options, bound.node, declaration.name.value))
         tags = _tags(declaration, options)
         return replace(bound, uid=uid, tags=tags, trigger_ms=trigger_ms, parallelism=parallelism)
 

@@ -51,6 +51,7 @@ UNKNOWN_CODE = Code("HR120", "unknown code of a diagnostic")
 UNUSED_ALLOW = Code("HR121", "allow without effect", _WARNING)
 ALLOWED_ERROR = Code("HR122", "an error cannot be allowed")
 DIRECTIVE = Code("HR123", "comment for headrace is not understood")
+OPTION_WITHOUT_EFFECT = Code("HR124", "option without effect", _WARNING)
 
 # HR2xx: names and types
 UNKNOWN_COLUMN = Code("HR201", "unknown column")

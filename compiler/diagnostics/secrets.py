@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _WORDS = r"password|passwd|secret|token|api[._-]?key|credential"
+_IN_VALUE = re.compile(r"\bpassword\s*=", re.IGNORECASE)
 _SECRET = re.compile(_WORDS, re.IGNORECASE)
 # `'password' = 'hunter2'`, `sasl.password: hunter2`, `secret_key = "x"`: the name, what assigns, the value.
 _ASSIGNED = re.compile(
@@ -17,6 +18,14 @@ _ASSIGNED = re.compile(
 def is_secret(name: str) -> bool:
     """Whether the name of an option or a variable says that its value is a secret."""
     return _SECRET.search(name) is not None
+
+
+def holds_secret(name: str, value: str) -> bool:
+    """Whether an option holds a secret in clear text, and no reference to the environment.
+
+    Some hold it among other things, as Kafka's `sasl.jaas.config` does.
+    """
+    return "${env:" not in value and (is_secret(name) or _IN_VALUE.search(value) is not None)
 
 
 def without_secrets(text: str) -> str:

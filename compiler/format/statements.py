@@ -78,7 +78,8 @@ def _as_written(piece: Sequence[Token]) -> list[str]:
 
 def _statement(nodes: Sequence[Node]) -> Doc:
     """A statement of any kind."""
-    body, end = list(nodes), []
+    body = list(nodes)
+    end: list[Node] = []
     while body and (first(body[-1]).is_comment or first(body[-1]).text == ";"):
         end.insert(0, body.pop())
     # Only what follows the `;` is apart from the statement.
@@ -96,15 +97,14 @@ def _body(nodes: Sequence[Node]) -> Doc:
         head = words(nodes[:at], query)
         return group(*head, Hard(), _body(nodes[at:])) if at < len(nodes) else group(*head)
     if is_key(nodes[0] if nodes else None, "CREATE"):
-        bodies = (i for i, node in enumerate(nodes) if is_key(node, "AS") and is_query(nodes[i + 1 :]))
-        at = next(bodies, None)
-        if at is None:
-            return group(*_declaration(nodes))
-        return group(*_declaration(nodes[: at + 1]), Hard(), query(nodes[at + 1 :]))
+        for index, node in enumerate(nodes):
+            if is_key(node, "AS") and is_query(nodes[index + 1 :]):
+                return group(*_declaration(nodes[: index + 1]), Hard(), query(nodes[index + 1 :]))
+        return group(*_declaration(nodes))
     if is_key(nodes[0] if nodes else None, "INSERT"):
-        at = next((i for i, node in enumerate(nodes) if is_query(nodes[i:]) and i), None)
-        if at is not None:
-            return group(*_declaration(nodes[:at]), Hard(), query(nodes[at:]))
+        for index in range(1, len(nodes)):
+            if is_query(nodes[index:]):
+                return group(*_declaration(nodes[:index]), Hard(), query(nodes[index:]))
         return group(*words(nodes, query))
     if is_query(nodes) or _reads_first(nodes):
         return query(nodes)

@@ -18,6 +18,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.findings import read_policy
+from compiler.syntax.clear_text import clear_text
 from compiler.syntax.declarations import OptionDecl, ProjectConfig, TargetConfig, Text
 from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.parsed import Scope, unique_options
@@ -235,13 +236,7 @@ class ConfigReader:
 
     def _secrets(self, options: Sequence[OptionDecl]) -> None:
         """HR608 for a secret of Spark's configuration, such as the key of a store."""
-        from compiler.analysis.rules.clear_text_secret import clear_text
-
-        for option in options:
-            if (
-                found := clear_text(option.key.value, option.value.value, "`spark`", option.key.span)
-            ) is not None:
-                self.scope.reporter.add(found)
+        self.scope.reporter.extend(clear_text(options, "`spark`"))
 
     # --- variables ------------------------------------------------------------------------------------------
 

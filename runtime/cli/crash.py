@@ -28,7 +28,9 @@ def use_mask(mask: Callable[[str], str]) -> None:
 
 def masked(text: str) -> str:
     """A text without secrets."""
-    return _mask(text)
+    from compiler.diagnostics.secrets import without_secrets
+
+    return without_secrets(_mask(text))
 
 
 def record_crash(error: Exception) -> int:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from compiler.analysis.rules.clear_text_secret import clear_text_secret
 from compiler.analysis.rules.delivery import delivery
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
@@ -39,6 +38,5 @@ RULES: tuple[Rule, ...] = (
     several_inputs,
     match_bounds,
     timeless_rows,
-    clear_text_secret,
     unused,
 )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
-from compiler.plan.node import walk
-from compiler.plan.operators import RegularJoin, Scan
+from compiler.plan.node import Node, walk
+from compiler.plan.operators import RegularJoin, Scan, Watermark
 from compiler.plan.operators._stream_join import StreamJoin
 
 
@@ -20,6 +20,8 @@ def several_inputs(plan: LogicalPlan) -> Iterator[Diagnostic]:
         if not node.is_stateful or isinstance(node, RegularJoin):
             continue
         scans = [f"`{scan.uid}`" for scan in walk(node) if isinstance(scan, Scan)]
+        if not any(_holds_up(scan, node) for scan in walk(node) if isinstance(scan, Scan)):
+            continue
         # What stands above an operator that waits for the same inputs waits with it.
         if len(scans) < 2 or any(told.get(id(below)) == scans for below in walk(*node.inputs)):
             continue
@@ -33,6 +35,12 @@ def several_inputs(plan: LogicalPlan) -> Iterator[Diagnostic]:
             plan.places.get(node.uid),
             cause="the watermark is the least of those of the inputs, so one source that falls silent "
             f"keeps {held}",
-            fix="see that each source keeps sending rows"
+            fix="give each source an idle_timeout or see that it keeps sending rows"
             + ("" if is_join else ", or give each its own aggregate and sink"),
         )
+
+
+def _holds_up(scan: Scan, node: Node) -> bool:
+    """Whether a source that falls silent keeps an operator waiting."""
+    marks = (mark for mark in walk(node) if isinstance(mark, Watermark))
+    return not any(mark.idle_timeout_ms for mark in marks if any(below is scan for below in walk(mark)))

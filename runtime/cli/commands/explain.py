@@ -41,9 +41,10 @@ def command(common: Common, script: Path | None, format_: str) -> None:
     if chosen is not None:
         plan = replace(plan, queries=tuple(query for query in plan.queries if query.uid in chosen))
     if format_ == "json":
+        from compiler.diagnostics.secrets import without_secrets
         from compiler.jobplan.codec import to_json
 
-        click.echo(to_json(plan), nl=False)
+        click.echo(without_secrets(to_json(plan)), nl=False)
         return
     if format_ != "text":
         return
