@@ -158,7 +158,7 @@ class _ProjectBinder:
         name = declaration.name
         options = read_options(declaration.options, self._reporter)
         self._settings.add(name.value, options, [read for read, _ in model.references()])
-        builder = Builder(self._uids.of(name, options), self._places, options)
+        builder = Builder(self._uids.of(name, options), self._places, options, self._project.config.timezone)
         try:
             node = self._bind_body(model, builder)
             node = self._contract(declaration, node, builder)
@@ -220,7 +220,7 @@ class _ProjectBinder:
         trigger_ms, parallelism = self._settings.sink(
             declaration.name.value, declaration.name.span, options, reads, self._reporter
         )
-        builder = Builder(uid, self._places, options)
+        builder = Builder(uid, self._places, options, self._project.config.timezone)
         try:
             bound = bind_sink(declaration, lambda: self._bind_body(sink, builder), builder, self._reporter)
         except Poisoned:

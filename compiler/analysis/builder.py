@@ -34,11 +34,19 @@ class Builder:
         owner: its uid, the first part of every operator's.
         places: where each operator was written, by uid; shared by all builders of a compile.
         options: what the model says of its state.
+        timezone: the project's, in which windows are aligned.
     """
 
-    def __init__(self, owner: str, places: dict[str, Span], options: ModelOptions = _NO_OPTIONS) -> None:
+    def __init__(
+        self,
+        owner: str,
+        places: dict[str, Span],
+        options: ModelOptions = _NO_OPTIONS,
+        timezone: str = "UTC",
+    ) -> None:
         self._owner = owner
         self.options = options
+        self.timezone = timezone
         self._places = places
         self._counts: dict[str, int] = {}
 

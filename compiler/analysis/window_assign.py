@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.analysis.builder import Builder
+from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -31,7 +32,8 @@ class Sizes:
         size_ms: the length of a window, of the longest for cumulate.
         slide_ms: the distance between the starts of two windows (hop), or between the ends (cumulate);
             the size for tumble.
-        offset_ms: how far the starts are moved from midnight of 1970-01-01; any number.
+        offset_ms: how far the starts are moved from midnight in the project's zone; any number. In a zone
+            with daylight saving time, from midnight in UTC.
     """
 
     shape: WindowShape
@@ -67,7 +69,7 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
         sizes.size_ms,
         sizes.slide_ms,
         # Windows repeat, so an offset of any size or sign stands for one within a period.
-        sizes.offset_ms % period_ms(sizes),
+        (sizes.offset_ms - fixed_offset_ms(builder.timezone)) % period_ms(sizes),
     )
 
 

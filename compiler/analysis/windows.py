@@ -94,6 +94,9 @@ def _partition_column(binder: QueryBinder, node: Node, tree: exp.Expr) -> Field:
 
 
 def _milliseconds(binder: QueryBinder, tree: exp.Expr, what: str) -> int:
+    negative = isinstance(tree, exp.Neg) and isinstance(tree.this, exp.Interval)
+    if negative:
+        tree = tree.this
     literal: scalar.Literal | None = interval_literal(tree) if isinstance(tree, exp.Interval) else None
     if literal is None and isinstance(tree, exp.Interval):
         message, fix = interval_problem(tree)
@@ -107,4 +110,4 @@ def _milliseconds(binder: QueryBinder, tree: exp.Expr, what: str) -> int:
             cause=cause,
             fix="write INTERVAL '5' MINUTES",
         )
-    return literal.value
+    return -literal.value if negative else literal.value

@@ -37,6 +37,11 @@ class Window(OneInput):
         assert time is not None
         return Schema((*self.input.schema.fields, *window_fields(self.uid, time.watermark_ms)))
 
+    @property
+    def period_ms(self) -> int:
+        """The distance between the starts of two windows."""
+        return self.size_ms if self.shape == "cumulate" else self.slide_ms
+
     def describe(self) -> str:
         every = "" if self.shape == "tumble" else f" every {format_ms(self.slide_ms)}"
         offset = f" from {format_ms(self.offset_ms)}" if self.offset_ms else ""
