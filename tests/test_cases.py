@@ -35,7 +35,6 @@ NOT_YET: dict[str, str] = {
     "15_window_topn_rows": "HR308",
     "16_window_dedup_first": "HR308",
     "16_window_dedup_last": "HR308",
-    "19_temporal_join_event_time": "HR312",
     "21_lookup_join_proctime": "HR308",
     "22_snapshot_join": "HR308",
     "24_dedup_keep_first": "HR106",

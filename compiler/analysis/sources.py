@@ -74,6 +74,7 @@ def bind_source(
         options=tuple(resolved.options.items()),
         columns=columns,
         metadata=metadata,
+        key=tuple(name.value for name in source.primary_key),
         marks_bad_records=policies.tells_bad_records_apart,
     )
     node: Node = scan

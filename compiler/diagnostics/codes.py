@@ -113,6 +113,8 @@ MATCH_EXPRESSION = Code("HR353", "expression that MATCH_RECOGNIZE cannot compute
 MATCH_SKIP = Code("HR354", "AFTER MATCH SKIP leads to the same match")
 MATCH_SKIP_MISSING = Code("HR355", "AFTER MATCH SKIP is missing", _WARNING)
 MATCH_UNBOUNDED = Code("HR356", "a pattern without WITHIN", _WARNING)
+TEMPORAL_JOIN = Code("HR328", "join with a version that cannot be told")
+VERSIONED_STATE = Code("HR340", "versions are kept for ever", _WARNING)
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")

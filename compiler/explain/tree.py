@@ -97,6 +97,7 @@ def _edge(op: job.Operator, index: int) -> str:
     if isinstance(op, FusedAggregate):
         return f"exchange hash({', '.join((op.branch, op.end, *(slot.name for slot in op.slots)))})"
     if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin)):
+    if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin, job.TemporalJoin)):
         return f"{'right' if index else 'left'}, exchange hash(keys)"
     if isinstance(op, job.Session):
         return f"exchange hash({', '.join(op.keys)})"
@@ -153,6 +154,10 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
             yield op.kind + (f" on {op.condition}" if op.condition else "")
         case job.IntervalJoin() | job.WindowJoin():
             yield f"{op.kind} on {op.condition}"
+        case job.TemporalJoin():
+            rest = (f"{key.left} = {key.right}" for key in op.keys)
+            yield f"{op.kind} on {' AND '.join((*rest, *([op.condition] if op.condition else [])))}"
+            yield f"as of {op.left_time.column}"
         case job.RegularJoin():
             yield f"inner on {op.condition}"
         case job.Union():

@@ -29,6 +29,7 @@ from compiler.jobplan.operators.seed_join import SeedJoin
 from compiler.jobplan.operators.session import Session
 from compiler.jobplan.operators.session_aggregate import SessionAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
+from compiler.jobplan.operators.temporal_join import KeyPair, TemporalJoin
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
@@ -52,6 +53,7 @@ __all__ = [
     "IntervalJoin",
     "Item",
     "JobPlan",
+    "KeyPair",
     "Manifest",
     "Match",
     "Operator",
@@ -69,6 +71,7 @@ __all__ = [
     "Settings",
     "Sink",
     "State",
+    "TemporalJoin",
     "Union",
     "Watermark",
     "Window",

@@ -4,20 +4,65 @@ from __future__ import annotations
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.joins.request import JoinRequest, Rows
+from compiler.analysis.joins.temporal import temporal_join
 from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.source import Span
+from compiler.plan.expr import Column
+from compiler.plan.schema import Field
 
 
 def join_as_of(builder: Builder, request: JoinRequest) -> Rows:
-    """Joins each row of the left side with what the right side was, or is, at its time.
+    """Joins each row of the left side with what the right side was at its time.
 
     Raises:
-        DiagnosticError: it has no streaming form.
+        DiagnosticError: the time is no event time (HR328), or the right side no versioned table.
     """
-    del builder
-    if request.left.is_stream and request.right.is_stream:
-        raise request.error(codes.NOT_YET_STREAMING, "FOR SYSTEM_TIME AS OF is not supported yet")
-    raise request.error(
-        codes.NOT_YET_STREAMING,
-        "FOR SYSTEM_TIME AS OF needs a table that changes",
-        fix="remove it: a seed does not change while a query runs",
+    if not request.left.is_stream or not request.right.is_stream:
+        raise request.error(
+            codes.NOT_YET_STREAMING,
+            "FOR SYSTEM_TIME AS OF needs a table that changes",
+            fix="remove it: a seed does not change while a query runs",
+        )
+    time, span = _time(request)
+    if time.is_event_time:
+        return temporal_join(builder, request, time)
+    times = [f.name for f in request.left.schema if f.is_event_time]
+    raise DiagnosticError(
+        Diagnostic(
+            codes.TEMPORAL_JOIN,
+            f"`{time.name}` is not an event time",
+            span,
+            cause="a version is found by an event time of the row, once the watermark has passed it",
+            fix=f"use the event time `{times[0]}`"
+            if times
+            else f"declare in the source: WATERMARK FOR {time.name} AS {time.name} - INTERVAL '10' SECONDS",
+        )
     )
+
+
+def _time(request: JoinRequest) -> tuple[Field, Span]:
+    """The column of the left side at whose time the right side is read."""
+    if request.as_of is None:
+        times = [f for f in request.left.schema if f.is_event_time]
+        if len(times) != 1:
+            raise request.error(
+                codes.TEMPORAL_JOIN,
+                f"the rows have {'several event times' if times else 'no event time'}",
+                cause="a version is found by an event time of the row",
+                fix="say which: `as_of: column`" if times else "declare a watermark in their source",
+            )
+        return times[0], request.span
+    bound = request.as_of.time(request.scope)
+    field = request.left.schema.get(bound.name) if isinstance(bound, Column) else None
+    if field is None:
+        raise DiagnosticError(
+            Diagnostic(
+                codes.TEMPORAL_JOIN,
+                "FOR SYSTEM_TIME AS OF takes a column of the left side",
+                request.as_of.span,
+                cause="a version is found by the time of a row, whose watermark is followed",
+                fix="name the row's event time, such as o.order_time",
+            )
+        )
+    return field, request.as_of.span

@@ -80,6 +80,7 @@ class Sides:
         parts: the names of the left side's columns.
         part: those of the right side's.
         predicate: USING or ON, or None.
+        columns: all columns of the right side, those that USING hides too.
     """
 
     left: Node
@@ -87,6 +88,7 @@ class Sides:
     parts: tuple[Part, ...]
     part: Part
     predicate: Expr | None
+    columns: tuple[Visible, ...]
 
     @property
     def both(self) -> Scope:
@@ -100,6 +102,11 @@ class Sides:
                 if visible.field.name == column:
                     return f"{part.alias}.{visible.name}" if part.alias else visible.name
         return column
+
+    def column_of(self, name: str) -> str:
+        """The column of the right operator that the user calls `name`."""
+        wanted = name.lower()
+        return next(c.field.name for c in self.columns if c.name.lower() == wanted)
 
     def above(self, node: Node, semi: bool = False) -> Scope:
         """The names that can be seen above the join `node`, with what has become of the columns."""
@@ -127,7 +134,7 @@ def prepare(builder: Builder, request: JoinRequest) -> Sides:
     part = Part(request.name, visible)
     if not request.using:
         predicate = request.condition(Scope((*request.scope.parts, part)))
-        return Sides(request.left, right, request.scope.parts, part, predicate)
+        return Sides(request.left, right, request.scope.parts, part, predicate, visible)
     if request.kind == "full":
         raise request.error(
             codes.UNSUPPORTED_SYNTAX,
@@ -143,7 +150,7 @@ def prepare(builder: Builder, request: JoinRequest) -> Sides:
         parts = tuple(_without(p, hidden) for p in parts)
     else:
         part = _without(part, hidden)
-    return Sides(request.left, right, parts, part, conjunction(equal))
+    return Sides(request.left, right, parts, part, conjunction(equal), visible)
 
 
 def _without(part: Part, hidden: set[str]) -> Part:

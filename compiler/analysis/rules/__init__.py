@@ -19,6 +19,7 @@ from compiler.analysis.rules.static_sink import static_sink
 from compiler.analysis.rules.timeless_rows import timeless_rows
 from compiler.analysis.rules.unused import unused
 from compiler.analysis.rules.unused_watermark import unused_watermark
+from compiler.analysis.rules.versioned_state import versioned_state
 from compiler.analysis.rules.window_zone import window_zone
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
@@ -37,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     unused_watermark,
     several_inputs,
     match_bounds,
+    versioned_state,
     timeless_rows,
     unused,
 )

@@ -18,6 +18,7 @@ from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
 from compiler.jobplan.operators.session import Session
 from compiler.jobplan.operators.session_aggregate import SessionAggregate
+from compiler.jobplan.operators.temporal_join import TemporalJoin
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
@@ -41,4 +42,5 @@ Operator = (
     | SessionAggregate
     | FusedAggregate
     | Match
+    | TemporalJoin
 )

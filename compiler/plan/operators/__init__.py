@@ -14,6 +14,7 @@ from compiler.plan.operators.seed import SeedScan
 from compiler.plan.operators.seed_join import SeedJoin
 from compiler.plan.operators.session import Session
 from compiler.plan.operators.session_aggregate import SessionAggregate
+from compiler.plan.operators.temporal_join import TemporalJoin
 from compiler.plan.operators.union import Union
 from compiler.plan.operators.watermark import Watermark
 from compiler.plan.operators.window import Window
@@ -37,6 +38,7 @@ OPERATORS = (
     IntervalJoin,
     WindowJoin,
     RegularJoin,
+    TemporalJoin,
     Union,
 )
 
@@ -56,6 +58,7 @@ __all__ = [
     "SeedScan",
     "Session",
     "SessionAggregate",
+    "TemporalJoin",
     "Union",
     "Watermark",
     "Window",

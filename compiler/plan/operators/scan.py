@@ -23,6 +23,7 @@ class Scan(Node):
         connector: name of the connector.
         options: canonical options, in order.
         columns: what is read, before computed columns and the watermark.
+        key: names of the columns of the primary key, as it was declared.
         metadata: those of the columns that are no part of a record, each with the connector's key.
         marks_bad_records: whether a record that cannot be read comes with its text in RAW and where it
             stood in POSITION, instead of failing the epoch.
@@ -33,6 +34,7 @@ class Scan(Node):
     connector: str
     options: tuple[tuple[str, job.OptionValue], ...]
     columns: Schema = field(repr=False)
+    key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     marks_bad_records: bool = False
 

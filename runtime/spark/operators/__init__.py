@@ -26,6 +26,7 @@ from runtime.spark.operators import (
     seed_join,
     session,
     session_aggregate,
+    temporal_join,
     union,
     watermark,
     window,
@@ -50,6 +51,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.IntervalJoin: interval_join.lower,
     model.WindowJoin: window_join.lower,
     model.RegularJoin: regular_join.lower,
+    model.TemporalJoin: temporal_join.lower,
 }
 
 

@@ -15,3 +15,14 @@ SELECT window_start, window_end, count(*) AS n FROM TUMBLE(TABLE (
   ON o.customer = c.customer AND c.clicked_at BETWEEN o.ordered_at AND o.ordered_at + INTERVAL '1' HOUR
 ), DESCRIPTOR(clicked_at), INTERVAL '5' MINUTES) GROUP BY window_start, window_end;
 CREATE MODEL m13 AS SELECT customer FROM orders FULL JOIN clicks USING (customer);
+CREATE MODEL m14 AS SELECT o.id FROM orders o JOIN clicks FOR SYSTEM_TIME AS OF o.ordered_at AS c ON o.customer = c.customer;
+CREATE MODEL m15 AS SELECT o.id FROM orders o JOIN rates FOR SYSTEM_TIME AS OF r.changed_at AS r ON o.customer = r.currency;
+CREATE MODEL m16 AS SELECT o.id FROM orders o JOIN rates FOR SYSTEM_TIME AS OF o.ordered_at + INTERVAL '1' HOUR AS r ON o.customer = r.currency;
+CREATE MODEL m17 AS SELECT o.id FROM orders o FULL JOIN rates FOR SYSTEM_TIME AS OF o.ordered_at AS r ON o.customer = r.currency;
+CREATE MODEL m18 AS SELECT o.id FROM orders o JOIN rates FOR SYSTEM_TIME AS OF o.ordered_at AS r ON o.price > r.rate AND o.customer = r.market;
+CREATE MODEL m19 AS SELECT s.sensor FROM readings s JOIN rates FOR SYSTEM_TIME AS OF s.value AS r ON s.sensor = r.currency;
+CREATE MODEL m20 AS SELECT o.id FROM orders o JOIN (SELECT * FROM rates WHERE rate > 1) FOR SYSTEM_TIME AS OF o.ordered_at AS r ON o.customer = r.currency;
+CREATE SOURCE rates (
+  currency STRING, market STRING, rate DECIMAL(10, 4), changed_at TIMESTAMP(3),
+  PRIMARY KEY (currency, market) NOT ENFORCED, WATERMARK FOR changed_at AS changed_at
+) WITH (connector = 'filesystem', path = 'in/rates', format = 'csv');

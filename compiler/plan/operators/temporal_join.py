@@ -1,0 +1,86 @@
+"""A join of a stream with the version of a table at an event time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from compiler.jobplan import model as job
+from compiler.plan.expr import Expr, to_sql
+from compiler.plan.node import Node
+from compiler.plan.operators._stream_join import StreamJoin, delay_of
+from compiler.plan.operators.watermark import format_ms
+from compiler.plan.schema import Field
+from compiler.plan.types import common_type
+
+BUCKETS: Final = 32
+"""Parts of the state, and so the most tasks that can share its work; written in the plan, as state depends on it."""
+
+
+@dataclass(frozen=True)
+class TemporalJoin(StreamJoin):
+    """Joins each row of the left with the row of the right that was valid at its event time.
+
+    The right side is the history of a table by `keys`: appended versions, or changes. A row of the left
+    waits until the watermark has passed its time, since a version may still come until then.
+
+    Args:
+        left_time, right_time: event times of a row and of a version.
+        allow_unbounded: whether it was said that the last version of every key may be kept for ever.
+    """
+
+    kind: ClassVar[str] = "temporal_join"
+
+    left_time: str
+    right_time: str
+    allow_unbounded: bool
+
+    def _delay(self, field: Field, side: Node) -> int | None:
+        if field.name != self.left_time or field.watermark_ms is None:
+            return None
+        return self._lag()
+
+    def _lag(self) -> int:
+        return max(delay_of(self.left, self.left_time), delay_of(self.right, self.right_time))
+
+    def bound(self) -> str:
+        return (
+            f"forgets a row {format_ms(self._lag())} after {self.left_time}; unbounded on the right, because "
+            "the last version of each key stays"
+        )
+
+    def describe(self) -> str:
+        rest = f" and {to_sql(self.condition)}" if self.condition is not None else ""
+        keys = " and ".join(f"{to_sql(key.left)} = {to_sql(key.right)}" for key in self.keys)
+        return f"{self.join} on {keys}{rest} as of {self.left_time}"
+
+    def _stored(self) -> dict[str, Any]:
+        changes = not self.right.changelog.is_append
+        return {"times": [self.left_time, self.right_time], "changes": changes, "buckets": BUCKETS}
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        left, right = inputs
+        return job.TemporalJoin(
+            id=id_,
+            uid=self.uid,
+            inputs=(left, right),
+            kind="left" if self.join == "left" else "inner",
+            keys=tuple(job.KeyPair(*_of_one_type(key.left, key.right)) for key in self.keys),
+            condition=to_sql(self.condition) if self.condition is not None else None,
+            left_time=job.EventTime(self.left_time, delay_of(self.left, self.left_time)),
+            right_time=self.right_time,
+            changes=not self.right.changelog.is_append,
+            output=self.output(),
+            buckets=BUCKETS,
+        )
+
+
+def _of_one_type(left: Expr, right: Expr) -> tuple[str, str]:
+    """Both sides of a key as SQL of one type, so that equal values lie in one bucket."""
+    found = common_type(left.type, right.type)
+    assert found is not None  # the binder has compared them
+    first, second = (
+        to_sql(side) if side.type.sql == found.sql else f"CAST({to_sql(side)} AS {found.sql})"
+        for side in (left, right)
+    )
+    return first, second
