@@ -8,9 +8,12 @@ from compiler.analysis.joins.request import JoinRequest, Rows
 from compiler.analysis.joins.stream_sides import StreamSides
 from compiler.diagnostics import codes
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import Window, WindowJoin
+from compiler.plan.operators import Session, SessionAggregate, Window, WindowJoin
+from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window_join import WindowBounds
 from compiler.plan.schema import Field, WindowPart
+
+Windowed = Window | Session | SessionAggregate
 
 
 def window_join(builder: Builder, request: JoinRequest, streams: StreamSides) -> Rows:
@@ -81,27 +84,34 @@ def _check_same(request: JoinRequest, left: Node, right: Node, end: WindowEquali
                 cause=f"`{field.name}` is no event time, so no watermark ever passes the window's end",
                 fix="declare WATERMARK FOR in the source, and hand the window's columns on as they are",
             )
-    found = _window(left, end.left), _window(right, end.right)
-    if None in found:
-        return
-    a, b = found
-    assert a is not None
-    assert b is not None
+    a, b = _window(left, end.left), _window(right, end.right)
     if _shape(a) != _shape(b):
         raise request.error(
             codes.WINDOW_JOIN,
             "the two sides have different windows",
-            cause=f"the left side has {a.describe()}, the right side {b.describe()}",
+            cause=f"the left side has {_named(a)}, the right side {_named(b)}",
             fix="use the same window function with the same sizes on both sides",
         )
 
 
-def _window(node: Node, field: Field) -> Window | None:
+def _window(node: Node, field: Field) -> Windowed | None:
+    """The operator that made a window's bound."""
     mark = field.window
-    if mark is None:
-        return None
-    return next((n for n in walk(node) if isinstance(n, Window) and n.uid == mark.window), None)
+    made = (n for n in walk(node) if isinstance(n, (Window, Session, SessionAggregate)))
+    return next((n for n in made if mark is not None and n.uid == mark.window), None)
 
 
-def _shape(window: Window) -> tuple[object, ...]:
-    return window.shape, window.size_ms, window.slide_ms, window.offset_ms
+def _shape(window: Windowed | None) -> tuple[object, ...]:
+    if isinstance(window, Window):
+        return window.shape, window.size_ms, window.slide_ms, window.offset_ms
+    return () if window is None else ("session", window.gap_ms)
+
+
+def _named(window: Windowed | None) -> str:
+    if isinstance(window, Window):
+        return window.describe()
+    return (
+        "windows of another origin"
+        if window is None
+        else f"sessions with a gap of {format_ms(window.gap_ms)}"
+    )

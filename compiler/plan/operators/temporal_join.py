@@ -14,7 +14,7 @@ from compiler.plan.schema import Field
 from compiler.plan.types import common_type
 
 BUCKETS: Final = 32
-"""Parts of the state, and so the most tasks that can share its work; written in the plan, as state depends on it."""
+"""Parts of the state: the most tasks that can share its work. It is in the plan, as state depends on it."""
 
 
 @dataclass(frozen=True)

@@ -105,13 +105,16 @@ class TemporalJoinOperator(BucketOperator):
         # A row that waits asks for a version no older than the last one before its own time.
         wake_ms = watermarks.current_ms if state.wake_ms is None else state.wake_ms - 1
         horizon = min(watermarks.current_ms, wake_ms) * 1000
-        merged = pa.concat_tables(
-            [state.read(VERSIONS), versions.filter(_is_dated(versions, self._right_time))]
-        )
+        # A version without a time is valid at none.
+        dated = versions.filter(versions.column(self._right_time).is_valid())
+        merged = pa.concat_tables([state.read(VERSIONS), dated])
         state.write(VERSIONS, self._pruned(merged, horizon))
 
     def _pruned(self, versions: pa.Table, horizon: int) -> pa.Table:
-        """Versions by key and time, without those that no row can ask for any more."""
+        """Versions by key and time, without those that no row can ask for any more.
+
+        A deletion is a version as any other: an older one that comes late must not be valid again.
+        """
         (codes,) = _codes([versions], self._keys)
         times = _times(versions, self._right_time)
         # Stable: of two versions of one time the later one comes last, and wins.
@@ -121,11 +124,6 @@ class TemporalJoinOperator(BucketOperator):
         next_time = np.append(times[1:], 0)
         replaced = ~ends & ((next_time <= horizon) | (next_time == times))
         kept = ~replaced & (codes >= 0)
-        if self._operation is not None:
-            deleted = np.array(versions.column(self._operation).to_pylist(), dtype=object)[order] == DELETE
-            first = np.append(True, codes[1:] != codes[:-1])
-            # What is before the first version of a key is as good as deleted.
-            kept &= ~(deleted & (times <= horizon)) & ~(deleted & first)
         return versions.take(pa.array(order[kept]))
 
     def _join(self, rows: pa.Table, state: BucketState) -> pa.Table:
@@ -153,11 +151,6 @@ def _times(rows: pa.Table, column: str) -> Ints:
     """A timestamp column in microseconds."""
     values: Ints = rows.column(column).cast(pa.int64()).to_numpy()
     return values
-
-
-def _is_dated(rows: pa.Table, column: str) -> pa.ChunkedArray:
-    """Which rows have a time: a version without one is valid at none."""
-    return rows.column(column).is_valid()
 
 
 def _wake(times: Ints) -> int:

@@ -32,9 +32,8 @@ def lower(op: TemporalJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataF
         OP_COLUMN if op.changes else None,
         outer=op.kind == "left",
     )
-    fields = [
-        StructField(f.name, f.dataType) for f in (*rows.schema, *versions.schema) if f.name != OP_COLUMN
-    ]
+    both = (*rows.schema, *versions.schema)
+    fields = [StructField(f.name, f.dataType) for f in both if f.name != OP_COLUMN]
     columns = [F.col(quote(key)) for key in keys]
     joined = bucketed(
         operator,
