@@ -96,7 +96,6 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(key.name for key in op.keys)})"
     if isinstance(op, FusedAggregate):
         return f"exchange hash({', '.join((op.branch, op.end, *(slot.name for slot in op.slots)))})"
-    if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin)):
     if isinstance(op, (job.IntervalJoin, job.WindowJoin, job.RegularJoin, job.TemporalJoin)):
         return f"{'right' if index else 'left'}, exchange hash(keys)"
     if isinstance(op, job.Session):
