@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compiler.diagnostics.codes import (
     DUPLICATE_NAME,
+    JINJA,
     UNKNOWN_RELATION,
     UNSUPPORTED_SYNTAX,
     Code,
@@ -82,6 +83,7 @@ class _Assembler:
             seeds = read_seeds(csv_files, types, self.reporter)
         self._names([*self.sources, *self.models, *self.sinks, *seeds])
         self._groups()
+        self._packages(config.name)
         for scope in self.scopes:
             if scope.timezone is not None:
                 config = self._zone(scope.timezone, scope, config, zone_is_free)
@@ -179,6 +181,18 @@ class _Assembler:
             fix="rename one of the two",
             related=(Label(other.span, f"first {what} here"),),
         )
+
+    def _packages(self, project: str) -> None:
+        """Judges the packages of `ref('package', 'model')`: there is one, the project."""
+        for package in (p for scope in self.scopes for p in scope.packages):
+            if package.value != project:
+                self._error(
+                    JINJA,
+                    f"there is no package `{package.value}`",
+                    package,
+                    cause=f"a project has no packages; its own name is `{project}`",
+                    fix="write `{{ ref('model') }}`",
+                )
 
     def _groups(self) -> None:
         references = [r for scope in self.scopes for r in scope.references]

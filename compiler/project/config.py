@@ -122,6 +122,7 @@ class ConfigReader:
         self.wanted = target
         self.given = given
         self.environment = environment
+        self._names: set[str] = set()
 
     def read(self, fallback_name: str) -> ProjectConfig:
         """The configuration; what is wrong is reported and replaced by its default."""
@@ -207,7 +208,9 @@ class ConfigReader:
             return
         for _, node in entry.node.value:
             if _.id == "scalar" and _.value != chosen and not self.yaml.is_null(node):
-                self.yaml.mapping(node, f"target `{_.value}`", TARGET_KEYS)
+                keys = self.yaml.mapping(node, f"target `{_.value}`", TARGET_KEYS) or {}
+                if "vars" in keys and keys["vars"].node.id == "mapping":
+                    self._names.update(key.value for key, _ in keys["vars"].node.value)
 
     def _target(
         self, name: str, defaults: dict[str, Entry], own: dict[str, Entry], span: Span | None
@@ -257,12 +260,17 @@ class ConfigReader:
                     )
                 else:
                     nodes[entry.key.value] = entry.node
+        self._names.update(nodes)
         done: dict[str, str] = {}
         for name in nodes:
             self._resolve(name, nodes, done, ())
         ordered = {name: done.get(name, "") for name in nodes}
         ordered.update(self.given)
         return ordered
+
+    def declared(self) -> set[str]:
+        """Names of all variables of the file, whatever target they are of."""
+        return self._names
 
     def _resolve(
         self, name: str, nodes: Mapping[str, Any], done: dict[str, str], above: tuple[str, ...]

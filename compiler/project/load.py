@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.diagnostics.codes import MISSING_PATH, NO_PROJECT
+from compiler.diagnostics.codes import MISSING_PATH, NO_PROJECT, UNUSED_VARIABLE
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile
+from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.assemble import assemble
 from compiler.project.config import AnyVariable, ConfigReader, cli_variables, default_config
 from compiler.project.files import PROJECT_FILE, decode, find_files, find_root, project_file, read_bytes
@@ -46,7 +47,7 @@ def load_project(
         reporter.add(_no_project(root))
         return None
     given = cli_variables(variables or {}, reporter)
-    config, known = _config(path, target, given, environment, reporter)
+    config, known, declared = _config(path, target, given, environment, reporter)
     if config is None:
         return None
     scopes: list[Scope] = []
@@ -61,6 +62,7 @@ def load_project(
             seeds.append((file, content))
         else:
             scopes.append(_read(file, known, reporter))
+    _unused_variables(given, known, declared, scopes, reporter)
     return assemble(root, config, scopes, seeds, reporter)
 
 
@@ -89,11 +91,12 @@ def load_script(
             root = folder
             break
     known: Mapping[str, str] = given
+    declared: set[str] = set()
     config: ProjectConfig | None = (
         default_config(path.stem, target, given, reporter) if config_path is None else None
     )
     if config_path is not None:
-        config, known = _config(config_path, target, given, environment, reporter)
+        config, known, declared = _config(config_path, target, given, environment, reporter)
     shown = path.relative_to(root).as_posix()
     content = read_bytes(str(path), shown, reporter)
     file = decode(content, shown, reporter) if content is not None else None
@@ -101,6 +104,7 @@ def load_script(
         return None
     scope = Scope(file, known, reporter)
     read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
+    _unused_variables(given, known, declared, [scope], reporter)
     named = replace(config, name=path.stem)
     return assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
 
@@ -120,12 +124,12 @@ def _config(
     given: Mapping[str, str],
     environment: Mapping[str, str] | None,
     reporter: Reporter,
-) -> tuple[ProjectConfig | None, Mapping[str, str]]:
-    """The configuration and the variables; those are open if the file could not be read."""
+) -> tuple[ProjectConfig | None, Mapping[str, str], set[str]]:
+    """The configuration, the variables (open if the file could not be read), and the names it knows of."""
     content = read_bytes(str(path), path.name, reporter)
     file = decode(content, path.name, reporter) if content is not None else None
     if file is None:
-        return default_config(path.parent.name, None, given, reporter), AnyVariable()
+        return default_config(path.parent.name, None, given, reporter), AnyVariable(), set()
     reader = ConfigReader(
         file,
         reporter,
@@ -134,7 +138,32 @@ def _config(
         environment=os.environ if environment is None else environment,
     )
     config = reader.read(path.parent.name)
-    return config, reader.scope.variables
+    return config, reader.scope.variables, reader.declared() | reader.scope.used
+
+
+def _unused_variables(
+    given: Mapping[str, str],
+    known: Mapping[str, str],
+    declared: set[str],
+    scopes: Sequence[Scope],
+    reporter: Reporter,
+) -> None:
+    """HR111 for what `--vars` sets and nothing asks for: most likely a name that was mistyped."""
+    if isinstance(known, AnyVariable):
+        return
+    wanted = declared.union(*(scope.used for scope in scopes))
+    for name in given:
+        if name not in wanted:
+            reporter.add(
+                Diagnostic(
+                    UNUSED_VARIABLE,
+                    f"variable `{name}` of --vars is used by nothing",
+                    cause=f"variables here are {one_of(sorted(wanted))}"
+                    if wanted
+                    else "there are no variables",
+                    fix=did_you_mean(name, wanted) or "leave it out",
+                )
+            )
 
 
 def _unread(shown: str, reporter: Reporter) -> Scope:

@@ -17,31 +17,37 @@ from compiler.syntax.parsed import GroupReference, Scope
 from compiler.syntax.variables import jinja_error, lookup
 
 _CALLS = ("ref", "source", "var", "config")
+_CLOSING = re.compile(r"\{%[-+]?\s*(?:end\w+|else|elif)\b")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
+_WAYS = "`${name}` holds what changes from run to run, and a model holds a query that others use"
 _FIXES = {
     "env_var": "write `${env:NAME}` in an option's value",
     "this": "a streaming model has no earlier result to read",
     "is_incremental": "a streaming model is always incremental: write its query without the condition",
     "macro": "macros do not exist here: write the expression, or a model to select from",
+    "set": "write the value under `vars:` in headrace.yml, and `${name}` here",
+    "doc": "write the text out",
 }
 
 
 def expand(found: str, span: Span, scope: Scope, *, in_string: bool) -> str | None:
     """The SQL that stands for a template part, or None (reported) if it is not a static call."""
     if found.startswith("{#") and found.endswith("#}") and len(found) > 3:
-        return " "
+        return "" if in_string else " "
     if found.startswith("{%"):
-        jinja_error("Jinja statements are not run", span, scope, _block_fix(found))
+        scope.templated = True
+        if not _CLOSING.match(found):
+            jinja_error("Jinja statements are not run", span, scope, _block_fix(found) or _WAYS)
         return " "
     if not found.endswith("}}") or len(found) < 4:
         jinja_error("template part is not closed", span, scope)
         return None
-    inner = found[2:-2].strip("-")
+    inner = found[2:-2].removeprefix("-").removesuffix("-")
     call = _parse(inner)
     if call is None or not isinstance(call.func, ast.Name) or call.func.id not in _CALLS:
         word = re.search(r"\w+", inner)
         name = word.group() if word else ""
-        fix = _FIXES.get(name) or (did_you_mean(name, _CALLS) if call is not None else None)
+        fix = _FIXES.get(name) or (did_you_mean(name, _CALLS) if call is not None else None) or _WAYS
         jinja_error(f"`{' '.join(found.split())[:60]}` is not one of the static calls", span, scope, fix)
         return "_"
     name = call.func.id
@@ -50,7 +56,7 @@ def expand(found: str, span: Span, scope: Scope, *, in_string: bool) -> str | No
         return " "
     values = [a.value for a in call.args if isinstance(a, ast.Constant)]
     texts = [v for v in values if isinstance(v, str)]
-    wanted = {"ref": (1,), "source": (2,), "var": (1, 2)}[name]
+    wanted = {"ref": (1, 2), "source": (2,), "var": (1, 2)}[name]
     if (
         call.keywords
         or len(values) != len(call.args)
@@ -59,13 +65,16 @@ def expand(found: str, span: Span, scope: Scope, *, in_string: bool) -> str | No
         or (name != "var" and len(texts) != len(values))
     ):
         shape = {"ref": "ref('model')", "source": "source('group', 'table')", "var": "var('name')"}[name]
-        jinja_error(f"`{name}` takes fixed texts here", span, scope, f"write `{{{{ {shape} }}}}`")
+        what = "has one version of a model" if name == "ref" and call.keywords else "takes fixed texts here"
+        jinja_error(f"`{name}` {what}", span, scope, f"write `{{{{ {shape} }}}}`")
         return "_"
     if name == "var":
         default = _plain(values[1]) if len(values) == 2 else None
         return lookup(texts[0], span, scope, default)
     if name == "source":
         scope.references.append(GroupReference(texts[0], texts[1], span))
+    elif len(texts) == 2:
+        scope.packages.append(Text(texts[0], span, True))
     target = texts[-1]
     return target if in_string or _PLAIN.fullmatch(target) else "`" + target.replace("`", "``") + "`"
 

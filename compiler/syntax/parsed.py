@@ -121,6 +121,12 @@ class Scope:
     # Options and tags of `{{ config() }}`, which belong to the file's model.
     config: list[OptionDecl] = field(default_factory=list)
     config_tags: list[Text] = field(default_factory=list)
+    # Packages that `ref('package', 'model')` names.
+    packages: list[Text] = field(default_factory=list)
+    # Names of the variables that are asked for.
+    used: set[str] = field(default_factory=set)
+    # Whether the file has Jinja statements, so that its text is not what was meant.
+    templated: bool = False
     timezone: Text | None = None
     # Names of what is declared here and could not be read, in lower case.
     broken: set[str] = field(default_factory=set)

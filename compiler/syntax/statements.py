@@ -94,7 +94,13 @@ def read_sql(whole: Fragment, scope: Scope, stem: str) -> None:
         scope: takes what is found.
         stem: the file's name without extension: the name of the model that a bare query is.
     """
-    _StatementReader(fill_sql(whole, scope), scope, stem).read()
+    filled = fill_sql(whole, scope)
+    if scope.templated:
+        # What such a file says is known only after its Jinja has run: any word of it may be wrong.
+        scope.broken.update(name.strip('`"').lower() for name in _DECLARES.findall(filled.text))
+        scope.broken.add(stem.lower())
+        return
+    _StatementReader(filled, scope, stem).read()
 
 
 class _StatementReader:

@@ -13,7 +13,8 @@ from compiler.syntax.parsed import Scope
 # `$${` is a literal `${`. In SQL comments stay as they are: nobody wants an error from a line that is off.
 _REFERENCE = r"\$\$\{|\$\{[^}\n]*\}?"
 _JINJA = r"\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|\{\#[\s\S]*?\#\}|\{[{%\#]"
-_YAML = re.compile(_REFERENCE)
+_YAML = re.compile(rf"{_REFERENCE}|\{{\{{[\s\S]*?\}}\}}")
+_RELATION = re.compile(r"\s*\{\{-?\s*(?:ref|source)\b[^{}]*\}\}\s*")
 _CODE = re.compile(rf"--[^\n]*|/\*[\s\S]*?\*/|['\"`]|{_REFERENCE}|{_JINJA}")
 _QUOTED = {quote: re.compile(rf"{quote}|\\.|{_REFERENCE}|{_JINJA}") for quote in "'\"`"}
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
@@ -70,19 +71,26 @@ def fill_sql(fragment: Fragment, scope: Scope) -> Fragment:
         if found[0] in "'\"`":
             quote = "" if quote else found
         elif found[0] in "${":
-            value = _value(found, fragment.span(match.start(), match.end()), scope, in_string=bool(quote))
+            span = fragment.span(match.start(), match.end())
+            value = _value(found, span, scope, in_string=bool(quote))
             if value is not None:
-                builder.copy(done, match.start())
-                builder.replace(value, fragment.span(match.start(), match.end()))
+                start = match.start()
+                # In code white space says nothing; in a string Jinja's `-` takes it away.
+                if quote and found.startswith(("{{-", "{#-")):
+                    start = max(done, len(text[:start].rstrip()))
+                builder.copy(done, start)
+                builder.replace(value, span)
+                if quote and found.endswith(("-}}", "-#}")):
+                    position += len(text[position:]) - len(text[position:].lstrip())
                 done = position
     builder.copy(done, len(text))
     return builder.build()
 
 
 def fill(fragment: Fragment, scope: Scope) -> Fragment:
-    """Fills variables into a YAML scalar."""
+    """Fills variables into a YAML scalar, `{{ var('x') }}` too; a `ref()` alone is left for later."""
     text = fragment.text
-    if "${" not in text:
+    if ("${" not in text and "{{" not in text) or _RELATION.fullmatch(text):
         return fragment
     builder = _Builder(fragment)
     done = 0
@@ -127,6 +135,7 @@ def _variable(found: str, span: Span, scope: Scope) -> str | None:
 
 def lookup(name: str, span: Span, scope: Scope, default: str | None = None) -> str:
     """The value of a variable. An undefined one is reported, and is its own name so that parsing goes on."""
+    scope.used.add(name)
     value = scope.variables.get(name)
     if value is not None:
         return value
@@ -151,7 +160,6 @@ def jinja_error(message: str, span: Span, scope: Scope, fix: str | None = None) 
         JINJA,
         message,
         span,
-        cause="only the static calls ref('x'), source('a', 'b'), var('x') and config(…) are understood, "
-        "so that every character keeps its place",
+        cause="only the static calls ref('x'), source('a', 'b'), var('x') and config(…) are understood",
         fix=fix,
     )

@@ -13,8 +13,9 @@ from compiler.diagnostics.render import render_all
 from compiler.project.files import find_root
 from compiler.project.load import load_project, load_script
 from compiler.project.seeds import guess
-from compiler.syntax.declarations import Project
+from compiler.syntax.declarations import Project, StepsBody
 from compiler.syntax.durations import parse_duration_ms
+from compiler.syntax.fragment import Fragment
 
 DATA = Path(__file__).parent / "data"
 BAD = sorted(p for p in (DATA / "bad_projects").iterdir() if p.is_dir())
@@ -275,3 +276,83 @@ def test_broken_names_are_known(tmp_path: Path) -> None:
     assert project.broken == {"broken_sql", "broken_yaml", "broken_table", "broken_file"}
     assert {d.code.name for d in reporter.all()} == {"HR101", "HR102", "HR104"}
     assert "broken " in declaration_text(project)
+
+
+def test_variables_that_nothing_uses(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "headrace.yml": "name: x\nvars: {here: 1, folder: a}\ndefaults: {state: '.h/${elsewhere}'}\n"
+            "targets: {dev: {}, prod: {vars: {there: 2}}}\n",
+            "m.sql": "SELECT {{ var('asked', 5) }} AS x, '{{ var(\"here\") }}' AS y",
+            "m2.yml": 'models: [{name: m2, from: m, with: {uid: \'{{ var("named", "u") }}\'}}]',
+        },
+    )
+    given = {"here": 1, "there": 1, "asked": 1, "elsewhere": "s", "named": "n"}
+    assert said(tmp_path, variables=given) == []
+    reporter = Reporter()
+    load_project(tmp_path, variables={**given, "askd": 2, "zzz": 3}, reporter=reporter)
+    assert [(d.code.name, d.is_error, d.fix) for d in reporter.all()] == [
+        ("HR111", False, "did you mean `asked`?"),
+        ("HR111", False, "leave it out"),
+    ]
+
+
+def test_dbt_calls_of_every_form(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "headrace.yml": "name: shop\nvars: {base: in, n: 3}",
+            "a.sql": "{#- a comment -#}\n"
+            "{{- config(state_ttl='1 d', contract={'enforced': true}, tags=['x']) -}}\n"
+            "SELECT '[ {{- var('n') -}} ]' AS a, '{# none #}' AS b\n"
+            "FROM {{ ref('shop', 'b') }} AS l JOIN {{ source('raw', 'c') }} -- {{ off }}\n",
+            "b.yml": "models:\n"
+            "  - {name: b, from: \"{{ source('raw', 'c') }}\", steps: [{union: [\"{{ ref('a') }}\"]}]}\n"
+            "sources:\n"
+            "  - name: raw\n"
+            "    tables: [{name: c, with: {path: \"{{ var('base') }}/{{ var('n', 4) }}\"}}]\n",
+        },
+    )
+    project = load(tmp_path)
+    a, b = sorted(project.models, key=lambda m: m.name.value)
+    assert isinstance(a.body, Fragment)
+    assert a.body.text == "SELECT '[3]' AS a, '' AS b\nFROM b AS l JOIN c -- {{ off }}"
+    assert a.body.span(9, 10).text == "{{- var('n') -}}"
+    assert [(o.key.value, o.value.value) for o in a.options] == [
+        ("state_ttl", "1 d"),
+        ("contract.enforced", "true"),
+    ]
+    assert isinstance(b.body, StepsBody)
+    assert (b.body.source.value, b.body.steps[0].relations[0].value) == ("c", "a")
+    assert project.sources[0].options[0].value.value == "in/3"
+
+
+def test_jinja_that_is_not_static(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "headrace.yml": "name: shop",
+            "a.sql": "{% set x = 1 %}\n{% for i in y %} SELEC {% endfor %}\nCREATE MODEL z AS SELECT 1;",
+            "b.sql": "SELECT * FROM {{ ref('other', 'a') }} JOIN {{ ref('a', v=2) }} JOIN z",
+            "c.yml": "models: [{name: c, from: a, description: \"{{ doc('c') }} {{ a | b }}\"}]",
+        },
+    )
+    reporter = Reporter()
+    load_project(tmp_path, reporter=reporter)
+    assert [(d.code.name, d.span.place() if d.span else "", d.fix) for d in reporter.all()] == [
+        ("HR108", "a.sql:1:1", "write the value under `vars:` in headrace.yml, and `${name}` here"),
+        (
+            "HR108",
+            "a.sql:2:1",
+            "`${name}` holds what changes from run to run, and a model holds a query that others use",
+        ),
+        ("HR108", "b.sql:1:15", "write `{{ ref('model') }}`"),
+        ("HR108", "b.sql:1:44", "write `{{ ref('model') }}`"),
+        ("HR108", "c.yml:1:43", "write the text out"),
+        (
+            "HR108",
+            "c.yml:1:58",
+            "`${name}` holds what changes from run to run, and a model holds a query that others use",
+        ),
+    ]
