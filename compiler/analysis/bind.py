@@ -13,7 +13,6 @@ from compiler.analysis.materialized import sink_of
 from compiler.analysis.model_options import ModelOptions, read_options, take_options
 from compiler.analysis.order import in_order
 from compiler.analysis.query_settings import QuerySettings
-from compiler.analysis.quoted_columns import quoted_columns
 from compiler.analysis.references import references
 from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
@@ -149,8 +148,6 @@ class _ProjectBinder:
             self._reporter.add(*error.diagnostics)
             return
         self._places[builder.owner] = source.name.span
-        expressions = [c.expression for c in source.columns] + [w.expression for w in source.watermarks]
-        self._reporter.extend(quoted_columns(expressions, [c.name.value for c in source.columns]))
         if bound.dead_letters is not None and bound.dead_letter_sink is not None:
             self._dead_letters.setdefault(bound.dead_letter_sink.lower(), []).append(bound)
         self._add(source.name, "source", bound.node, _tags(source, options))
@@ -193,18 +190,11 @@ class _ProjectBinder:
             raise Poisoned(model.declaration.name.value)
         if isinstance(body, decl.DeadLetters):
             return self._bind_dead_letters(body, model.declaration.name, builder)
-        self._quoted(model)
         if isinstance(body, decl.StepsBody):
             return steps_binder(self._catalog, builder, self._reporter).bind(body)
         return QueryBinder(body.fragment, self._catalog, builder, self._reporter).bind(
             body.tree, _names_by_position(model.declaration)
         )
-
-    def _quoted(self, model: ParsedModel) -> None:
-        """Warns of strings that look like columns of what is read."""
-        read = (self._catalog.relations.get(name.lower()) for name, _ in model.references())
-        names = [name for relation in read if relation is not None for name in relation.node.schema.names]
-        self._reporter.extend(quoted_columns(model.declaration.body, names))
 
     def _bind_dead_letters(self, body: decl.DeadLetters, sink: decl.Text, builder: Builder) -> Node:
         """All dead letters that go to a sink.
