@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from compiler.analysis.model_options import ModelOptions
 from compiler.analysis.session_groups import session_aggregate
+from compiler.analysis.top_n import filtered
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from compiler.diagnostics.source import Span
@@ -63,8 +64,13 @@ class Builder:
         return uid
 
     def filter(self, node: Node, predicate: Expr, span: Span) -> Node:
-        """WHERE or HAVING."""
-        return Filter(self.uid("filter", span), node, predicate)
+        """WHERE, HAVING or QUALIFY; over a ROW_NUMBER it makes a Top-N.
+
+        Raises:
+            DiagnosticError: a Top-N that cannot be run on a stream.
+        """
+        top = filtered(self, node, predicate, span)
+        return top if top is not None else Filter(self.uid("filter", span), node, predicate)
 
     def project(
         self, node: Node, items: Sequence[NamedExpr], span: Span, place: Callable[[int], Span] | None = None

@@ -19,13 +19,11 @@ from compiler.functions import FUNCTIONS, lookup
 from compiler.functions.aggregates import ORDERED_VALUE
 from compiler.functions.spec import Function, TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Call, Expr, Literal, quote_string
+from compiler.plan.expr import PROCTIME, Call, Expr, Literal, quote_string
 
 if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder
 
-# Words of Flink's and Spark's streaming dialects that no operator of this version listens to.
-_NOT_YET = frozenset({"proctime"})
 # Functions of a FROM clause, with what to write instead.
 _NOT_SCALAR = {
     "cumulate": "CUMULATE(TABLE t, DESCRIPTOR(ts), step, size) stands in FROM",
@@ -40,14 +38,17 @@ def bind_call(
     tree: exp.Expr,
     where: exp.Expr | None = None,
     order: exp.Expr | None = None,
+    over: bool = False,
 ) -> Expr:
-    """Binds a call by its catalogue entry; `where` is its FILTER, `order` its WITHIN GROUP.
+    """Binds a call by its catalogue entry.
+
+    `where` is its FILTER, `order` its WITHIN GROUP, `over` says that OVER follows.
 
     Raises:
         DiagnosticError: unknown (HR205), wrong count (HR209) or types (HR206), misplaced aggregate (HR314).
     """
-    if name in _NOT_YET:
-        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` is not supported yet", tree)
+    if name == PROCTIME and not args:
+        return Call(t.Timestamp(3), False, PROCTIME, ())
     bound_of_window = bind_window_call(binder, name, args, tree)
     if bound_of_window is not None:
         return bound_of_window
@@ -59,10 +60,11 @@ def bind_call(
     function = lookup(name)
     if function is None:
         raise _unknown(binder, name, tree)
-    if function.aggregate:
+    if function.aggregate and not over:
         binder.check_aggregate_allowed(name, tree)
-    if function.window_only:
-        raise binder.error(codes.NOT_YET_STREAMING, f"`{name}` needs OVER, which is not supported yet", tree)
+    if function.window_only and not over:
+        fix = f"write {name}(…) OVER (PARTITION BY … ORDER BY …)"
+        raise binder.error(codes.UNSUPPORTED_SYNTAX, f"`{name}` needs OVER", tree, fix=fix)
     if function.generator:
         message = f"`{name}` gives several rows and cannot stand inside an expression"
         fix = f"write it as an item of SELECT by itself, or LATERAL VIEW {name}(…) t AS x behind FROM"

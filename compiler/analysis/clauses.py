@@ -31,9 +31,7 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
         "remove it, or filter by a condition",
     ),
     "offset": (codes.STREAM_ORDER, "a stream has no OFFSET", "rows have no fixed order", "remove it"),
-    "qualify": (codes.NOT_YET_STREAMING, "QUALIFY is not supported yet", None, None),
     "pivots": (codes.NOT_YET_STREAMING, "PIVOT has no streaming form", None, "use FILTER (WHERE …)"),
-    "windows": (codes.NOT_YET_STREAMING, "WINDOW is not supported yet", None, None),
     "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
     "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
     "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
@@ -45,11 +43,11 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     ),
 }
 # What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
-_READ_OF_SELECT = "with_ expressions from_ joins laterals where group having hint hints"
+_READ_OF_SELECT = "with_ expressions from_ joins laterals where group having qualify windows hint hints"
 _READ_OF_TABLE = "this expression alias db catalog version"
 _READ = frozenset([*_READ_OF_SELECT.split(), *_READ_OF_TABLE.split()])
 # Those whose columns the rest of the SELECT would miss.
-_MAKES_COLUMNS = ("pivots", "windows")
+_MAKES_COLUMNS = ("pivots",)
 
 
 def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:

@@ -12,6 +12,7 @@ from compiler.analysis.calls import bind_call, bind_special
 from compiler.analysis.constants import CONSTANTS, check_conversion
 from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
+from compiler.analysis.over import NamedWindows, bind_over
 from compiler.analysis.places import tree_span
 from compiler.analysis.predicates import PREDICATES, bind_is
 from compiler.analysis.scope import Scope
@@ -90,6 +91,8 @@ class ExpressionBinder:
         self.clause = clause
         self.aggregates = aggregates
         self.warn = warn
+        # The WINDOW clause, where OVER may stand.
+        self.windows: NamedWindows | None = None
         self._inside_aggregate = False
         self._variables: Mapping[str, Variable] = {}
         self._depth = 0
@@ -198,13 +201,6 @@ class ExpressionBinder:
                 f"a subquery cannot stand in {self.clause}",
                 tree,
                 fix="join with a seed, or make the subquery a model",
-            )
-        if isinstance(tree, exp.Window):
-            return self.error(
-                codes.NOT_YET_STREAMING,
-                "OVER is not supported yet",
-                tree,
-                fix="aggregate in a window: TUMBLE or HOP with GROUP BY",
             )
         known = _NOT_RUN.get(type(tree))
         if known is not None:
@@ -419,6 +415,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     exp.Anonymous: ExpressionBinder._anonymous,
     exp.Paren: ExpressionBinder._paren,
     exp.Filter: ExpressionBinder._filter,
+    exp.Window: bind_over,
     exp.WithinGroup: ExpressionBinder._within_group,
     exp.IgnoreNulls: ExpressionBinder._nulls,
     exp.RespectNulls: ExpressionBinder._nulls,

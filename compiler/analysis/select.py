@@ -24,6 +24,7 @@ from compiler.analysis.laterals import (
     lift_generators,
     takes_apart,
 )
+from compiler.analysis.over import lift_over, named_windows
 from compiler.analysis.places import tree_span
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
@@ -240,16 +241,37 @@ class QueryBinder:
         node, made = generated or (bound.node, generators(tree))
         node, scope = assign_group_window(self, tree, node, bound.scope)
         items = self._select_items(tree, scope, made)
+        qualify = self.attempt(lambda: self._qualify(tree, scope))
+        failed = failed or qualify is None
+        items = [*items, *(qualify or ())] if items is not None else None
         grouped = self.attempt(lambda: self._grouped(tree, node, scope, items))
         if failed or items is None or grouped is None or has_refused(tree):
             raise Poisoned
-        return self._finish(tree, grouped, names)
+        return self._finish(tree, self._over(tree, grouped), names)
+
+    def _qualify(self, tree: exp.Select, scope: Scope) -> list[SelectItem]:
+        """QUALIFY as an item behind those of SELECT, since it reads what they read."""
+        qualify: exp.Expr | None = tree.args.get("qualify")
+        if qualify is None:
+            return []
+        binder = self.expressions(scope, "QUALIFY", aggregates=True)
+        binder.windows = named_windows(tree)
+        condition = binder.condition(_without_aliases(qualify, tree, scope).this, "QUALIFY")
+        return [SelectItem("", condition, qualify, self.fragment)]
+
+    def _over(self, tree: exp.Select, grouped: Grouped) -> Grouped:
+        node, items = lift_over(self.builder, grouped.node, grouped.items)
+        if tree.args.get("qualify") is not None:
+            *items, condition = items
+            node = self.builder.filter(node, condition.expr, condition.span)
+        return Grouped(node, items)
 
     def _select_items(
         self, tree: exp.Select, scope: Scope, made: dict[int, list[SelectItem]]
     ) -> list[SelectItem] | None:
         """All items with stars written out, or None if one is wrong; `made` are those of generators."""
         binder = self.expressions(scope, "SELECT", aggregates=True)
+        binder.windows = named_windows(tree)
         items: list[SelectItem] = []
         complete = True
         for item in tree.expressions:

@@ -21,6 +21,7 @@ from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.match import Match
+from compiler.jobplan.operators.over import Over, OverFunction
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -28,8 +29,10 @@ from compiler.jobplan.operators.seed import Seed
 from compiler.jobplan.operators.seed_join import SeedJoin
 from compiler.jobplan.operators.session import Session
 from compiler.jobplan.operators.session_aggregate import SessionAggregate
+from compiler.jobplan.operators.sorting import Sort
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
 from compiler.jobplan.operators.temporal_join import KeyPair, TemporalJoin
+from compiler.jobplan.operators.top_n import TopN
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
@@ -60,6 +63,8 @@ __all__ = [
     "OptionValue",
     "Options",
     "OutputColumn",
+    "Over",
+    "OverFunction",
     "Project",
     "Query",
     "RegularJoin",
@@ -70,8 +75,10 @@ __all__ = [
     "SessionAggregate",
     "Settings",
     "Sink",
+    "Sort",
     "State",
     "TemporalJoin",
+    "TopN",
     "Union",
     "Watermark",
     "Window",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from compiler.optimize.drop_rank import drop_rank
 from compiler.optimize.fuse_models import fuse_models
 from compiler.plan.logical import LogicalPlan
 
 Rule = Callable[[LogicalPlan], LogicalPlan]
 
-RULES: tuple[Rule, ...] = (fuse_models,)
+RULES: tuple[Rule, ...] = (fuse_models, drop_rank)
 
 
 def optimize(plan: LogicalPlan, without: Collection[str] = ()) -> LogicalPlan:

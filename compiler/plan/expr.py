@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
+from typing import Literal as Literal_
 
 from compiler.diagnostics.source import Span
 from compiler.plan.types import BOOLEAN, DataType
+
+# Flink's function; Spark computes it as current_timestamp(), which is the epoch's logged time.
+PROCTIME = "proctime"
 
 LiteralValue = str | int | float | bool | None
 
@@ -52,7 +56,7 @@ class Literal(Expr):
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """What the rows of a group are sorted by, in WITHIN GROUP."""
+    """An item of ORDER BY, in OVER and WITHIN GROUP."""
 
     expr: Expr
     descending: bool = False
@@ -173,6 +177,40 @@ class Lambda(Expr):
         return replace(self, body=children[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """ROWS or RANGE BETWEEN … PRECEDING AND CURRENT ROW.
+
+    Args:
+        unit: what `preceding` counts: rows, or milliseconds of the ordering time.
+        preceding: how far back; None is UNBOUNDED.
+    """
+
+    unit: Literal_["rows", "range"]
+    preceding: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Over(Expr):
+    """A function OVER the rows before and around one."""
+
+    call: Call
+    partition: tuple[Expr, ...]
+    order: tuple[SortKey, ...]
+    frame: Frame
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (*self.call.children, *self.partition, *(key.expr for key in self.order))
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        call, partition = len(self.call.children), len(self.call.children) + len(self.partition)
+        made = self.call.with_children(children[:call]) if call else self.call
+        assert isinstance(made, Call)
+        order = tuple(replace(k, expr=e) for k, e in zip(self.order, children[partition:], strict=True))
+        return replace(self, call=made, partition=children[call:partition], order=order)
+
+
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and all its parts, outermost first."""
     yield expr
@@ -210,6 +248,11 @@ def is_aggregate(expr: Expr) -> bool:
 def is_deterministic(expr: Expr) -> bool:
     """Whether the same row gives the same value when an epoch is replayed."""
     return all(part.deterministic for part in walk(expr) if isinstance(part, Call))
+
+
+def is_processing_time(expr: Expr) -> bool:
+    """Whether it is PROCTIME(): the epoch's logged time."""
+    return isinstance(expr, Call) and expr.name == PROCTIME
 
 
 # --- rendering --------------------------------------------------------------
@@ -287,16 +330,33 @@ def _call(expr: Call) -> str:
     if expr.name == "count" and not expr.args:
         args = "*"
     nulls = " IGNORE NULLS" if expr.ignore_nulls else ""
+    if expr.name == PROCTIME:
+        return "current_timestamp()"
     text = f"{expr.name}({'DISTINCT ' if expr.distinct else ''}{args}){nulls}"
     if expr.within:
-        text += f" WITHIN GROUP (ORDER BY {', '.join(_sort_key(key) for key in expr.within)})"
+        text += f" WITHIN GROUP (ORDER BY {', '.join(sort_sql(key) for key in expr.within)})"
     return text if expr.where is None else f"{text} FILTER (WHERE {to_sql(expr.where)})"
 
 
-def _sort_key(key: SortKey) -> str:
-    # Spark puts NULL first, or last where DESC is said.
-    nulls = "" if key.nulls_first != key.descending else f" NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+def sort_sql(key: SortKey) -> str:
+    """An item of ORDER BY as Spark SQL; where NULL goes is said if it is not Spark's default."""
+    nulls = (
+        "" if key.nulls_first is not key.descending else f" NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+    )
     return f"{to_sql(key.expr)}{' DESC' if key.descending else ''}{nulls}"
+
+
+def _over(expr: Over) -> str:
+    parts = [f"PARTITION BY {', '.join(map(to_sql, expr.partition))}"] if expr.partition else []
+    if expr.order:
+        parts.append(f"ORDER BY {', '.join(map(sort_sql, expr.order))}")
+    if expr.order and expr.call.aggregate:
+        far = expr.frame.preceding
+        bound = "UNBOUNDED" if far is None else far
+        if expr.frame.unit == "range" and far is not None:
+            bound = f"INTERVAL '{far / 1000:f}' SECOND"
+        parts.append(f"{expr.frame.unit.upper()} BETWEEN {bound} PRECEDING AND CURRENT ROW")
+    return f"{_call(expr.call)} OVER ({' '.join(parts)})"
 
 
 def _op(expr: Op) -> str:
@@ -355,6 +415,7 @@ _RENDER: dict[type[Expr], Callable[[Any], str]] = {
     Case: _case,
     Variable: lambda e: quote_name(e.name),
     Lambda: _lambda,
+    Over: _over,
     FieldAccess: lambda e: f"{_inside(e.arg, 11)}.{quote_name(e.field)}",
 }
 

@@ -30,6 +30,7 @@ class Field:
         type, nullable: as in Spark.
         watermark_ms: if the column is an event time, how far its watermark lags behind, else None.
         window: if it is a window's start, end or time, which.
+        is_processing_time: whether it is PROCTIME(), by which rows are in the order of their arrival.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Field:
     nullable: bool = True
     watermark_ms: int | None = None
     window: WindowMark | None = None
+    is_processing_time: bool = False
 
     @property
     def is_event_time(self) -> bool:

@@ -66,7 +66,16 @@ def parse_expression(fragment: Fragment) -> Parsed:
     return Parsed(_parse(fragment, exp.Alias), fragment)
 
 
-def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
+def parse_sort(fragment: Fragment) -> Parsed:
+    """Parses an item of ORDER BY: an expression, with ASC or DESC and NULLS FIRST or LAST.
+
+    Raises:
+        DiagnosticError: the text is not one item (HR101).
+    """
+    return Parsed(_parse(fragment, exp.Ordered), fragment)
+
+
+def _parse(fragment: Fragment, into: type[exp.Alias | exp.Ordered] | None) -> exp.Expr:
     text = fragment.text
     try:
         tokens = _DIALECT.tokenize(text)
@@ -80,7 +89,7 @@ def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
     marked = rewrite_tokens(tokens, fragment)
     parser = _DIALECT.parser()
     try:
-        trees = parser.parse(marked, text) if into is None else _parse_alone(parser, marked, text)
+        trees = parser.parse(marked, text) if into is None else _parse_alone(parser, marked, text, into)
     except ParseError as error:
         what = "query" if into is None else "expression"
         raise DiagnosticError(parse_error(fragment, tokens, error, what)) from error
@@ -92,12 +101,21 @@ def _parse(fragment: Fragment, into: type[exp.Alias] | None) -> exp.Expr:
     return found[0]
 
 
-def _parse_alone(parser: object, tokens: list[Token], text: str) -> list[exp.Expr | None]:
-    """Parses an expression as the only item of a SELECT: the parser has no entry for one with an alias."""
+def _parse_alone(
+    parser: object, tokens: list[Token], text: str, into: type[exp.Alias | exp.Ordered]
+) -> list[exp.Expr | None]:
+    """Parses the only item of a SELECT, or of its ORDER BY: the parser has no entry for these alone."""
     first = tokens[0]
-    select = Token(TokenType.SELECT, "SELECT", first.line, first.col, first.start, first.start)
-    trees = parser.parse([select, *tokens], text)  # type: ignore[attr-defined]  # compiled class, untyped here
+    before = [(TokenType.SELECT, "SELECT")]
+    if into is exp.Ordered:
+        before += [(TokenType.NUMBER, "1"), (TokenType.ORDER_BY, "ORDER BY")]
+    made = [Token(kind, word, first.line, first.col, first.start, first.start) for kind, word in before]
+    trees = parser.parse([*made, *tokens], text)  # type: ignore[attr-defined]  # compiled class, untyped here
     tree = trees[0] if len(trees) == 1 else None
+    if into is exp.Ordered and isinstance(tree, exp.Select) and isinstance(tree.args.get("order"), exp.Order):
+        order = tree.args.pop("order")
+        if len(order.expressions) == 1 and not _has_clauses(tree):
+            return [order.expressions[0]]
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or _has_clauses(tree):
         raise ParseError(
             "one expression is expected",

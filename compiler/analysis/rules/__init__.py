@@ -11,12 +11,15 @@ from compiler.analysis.rules.delivery import delivery
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
+from compiler.analysis.rules.over_state import over_state
 from compiler.analysis.rules.primary_key import primary_key
+from compiler.analysis.rules.row_number import row_number
 from compiler.analysis.rules.same_location import same_location
 from compiler.analysis.rules.several_inputs import several_inputs
 from compiler.analysis.rules.sink_columns import sink_columns
 from compiler.analysis.rules.static_sink import static_sink
 from compiler.analysis.rules.timeless_rows import timeless_rows
+from compiler.analysis.rules.top_n_state import top_n_state
 from compiler.analysis.rules.unused import unused
 from compiler.analysis.rules.unused_watermark import unused_watermark
 from compiler.analysis.rules.versioned_state import versioned_state
@@ -34,6 +37,9 @@ RULES: tuple[Rule, ...] = (
     delivery,
     nondeterministic,
     primary_key,
+    row_number,
+    over_state,
+    top_n_state,
     window_zone,
     unused_watermark,
     several_inputs,

@@ -12,22 +12,28 @@ from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog
 from compiler.analysis.steps.aggregate import bind_aggregate
 from compiler.analysis.steps.binder import BindStep, StepsBinder
+from compiler.analysis.steps.dedup import bind_dedup
 from compiler.analysis.steps.derive import bind_derive
 from compiler.analysis.steps.filter import bind_filter
 from compiler.analysis.steps.join import bind_join
 from compiler.analysis.steps.match import bind_match
+from compiler.analysis.steps.over import bind_over
 from compiler.analysis.steps.select import bind_select
+from compiler.analysis.steps.top import bind_top
 from compiler.analysis.steps.union import bind_union
 from compiler.analysis.steps.unnest import bind_unnest
 from compiler.analysis.steps.window import bind_session, bind_window
 from compiler.diagnostics.diagnostic import Reporter
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.aggregate import AggregateStep
+from compiler.syntax.steps.dedup import DedupStep
 from compiler.syntax.steps.derive import DeriveStep
 from compiler.syntax.steps.filter import FilterStep
 from compiler.syntax.steps.join import JoinStep
 from compiler.syntax.steps.match import MatchStep
+from compiler.syntax.steps.over import OverStep
 from compiler.syntax.steps.select import SelectStep
+from compiler.syntax.steps.top import TopStep
 from compiler.syntax.steps.union import UnionStep
 from compiler.syntax.steps.unnest import UnnestStep
 from compiler.syntax.steps.window import SessionStep, WindowStep
@@ -39,6 +45,9 @@ STEPS: Final[dict[type[Step], BindStep]] = {
     WindowStep: bind_window,
     SessionStep: bind_session,
     AggregateStep: bind_aggregate,
+    DedupStep: bind_dedup,
+    TopStep: bind_top,
+    OverStep: bind_over,
     JoinStep: bind_join,
     MatchStep: bind_match,
     UnionStep: bind_union,

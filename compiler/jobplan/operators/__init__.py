@@ -11,6 +11,7 @@ from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.match import Match
+from compiler.jobplan.operators.over import Over
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -19,6 +20,7 @@ from compiler.jobplan.operators.seed_join import SeedJoin
 from compiler.jobplan.operators.session import Session
 from compiler.jobplan.operators.session_aggregate import SessionAggregate
 from compiler.jobplan.operators.temporal_join import TemporalJoin
+from compiler.jobplan.operators.top_n import TopN
 from compiler.jobplan.operators.union import Union
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
@@ -43,4 +45,6 @@ Operator = (
     | FusedAggregate
     | Match
     | TemporalJoin
+    | Over
+    | TopN
 )

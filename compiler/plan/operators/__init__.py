@@ -7,6 +7,7 @@ from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
 from compiler.plan.operators.match import Match
+from compiler.plan.operators.over import Over
 from compiler.plan.operators.project import Project
 from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
@@ -15,6 +16,7 @@ from compiler.plan.operators.seed_join import SeedJoin
 from compiler.plan.operators.session import Session
 from compiler.plan.operators.session_aggregate import SessionAggregate
 from compiler.plan.operators.temporal_join import TemporalJoin
+from compiler.plan.operators.top_n import TopN
 from compiler.plan.operators.union import Union
 from compiler.plan.operators.watermark import Watermark
 from compiler.plan.operators.window import Window
@@ -34,6 +36,8 @@ OPERATORS = (
     SessionAggregate,
     FusedAggregate,
     Match,
+    Over,
+    TopN,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
@@ -51,6 +55,7 @@ __all__ = [
     "Generate",
     "IntervalJoin",
     "Match",
+    "Over",
     "Project",
     "RegularJoin",
     "Scan",
@@ -59,6 +64,7 @@ __all__ = [
     "Session",
     "SessionAggregate",
     "TemporalJoin",
+    "TopN",
     "Union",
     "Watermark",
     "Window",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, Expr, quote_name, to_sql
+from compiler.plan.expr import Column, Expr, is_processing_time, quote_name, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 
@@ -57,7 +57,9 @@ def project_field(item: NamedExpr, schema: Schema) -> Field:
     """The output column of an item over columns of `schema`."""
     if isinstance(item.expr, Column) and (source := schema.get(item.expr.name)):
         return source if source.name == item.name else replace(source, name=item.name)
-    return Field(item.name, item.expr.type, item.expr.nullable)
+    return Field(
+        item.name, item.expr.type, item.expr.nullable, is_processing_time=is_processing_time(item.expr)
+    )
 
 
 def lower_items(items: tuple[NamedExpr, ...]) -> tuple[job.Item, ...]:

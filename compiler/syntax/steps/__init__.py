@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import Final
 
 from compiler.syntax.steps.aggregate import read_aggregate
+from compiler.syntax.steps.dedup import read_dedup
 from compiler.syntax.steps.derive import read_derive
 from compiler.syntax.steps.filter import read_filter
 from compiler.syntax.steps.join import read_join
 from compiler.syntax.steps.match import read_match
+from compiler.syntax.steps.over import read_over
 from compiler.syntax.steps.reader import ReadStep, StepReader
 from compiler.syntax.steps.select import read_select
+from compiler.syntax.steps.top import read_top
 from compiler.syntax.steps.union import read_union
 from compiler.syntax.steps.unnest import read_unnest
 from compiler.syntax.steps.window import read_window
@@ -26,6 +29,9 @@ READERS: Final[dict[str, ReadStep]] = {
     "derive": read_derive,
     "window": read_window,
     "aggregate": read_aggregate,
+    "dedup": read_dedup,
+    "top": read_top,
+    "over": read_over,
     "join": read_join,
     "match": read_match,
     "union": read_union,

@@ -16,7 +16,7 @@ from compiler.syntax.yaml_nodes import Entry, YamlReader
 ReadStep = Callable[["StepReader", Entry, Span], Step | None]
 
 # Steps that are part of the language and not of this version.
-LATER: Final = ("dedup", "top", "over", "process")
+LATER: Final = ("process",)
 
 
 class StepReader:

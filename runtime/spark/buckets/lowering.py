@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, MapType, StructType
 
+from compiler.jobplan.model import Sort
 from runtime.spark.buckets.operator import BucketOperator
+from runtime.spark.buckets.ordering import OrderBy
 from runtime.spark.buckets.packing import BUCKET, PACKED, ROWS, packer, unpacker
 from runtime.spark.buckets.processor import BucketProcessor
-from runtime.spark.context import event_time
+from runtime.spark.context import event_time, quote
 
 
 def bucketed(
@@ -35,12 +38,12 @@ def bucketed(
         event_times: columns of the result that are event times, with their delay in milliseconds; the
             operators above close, evict and drop by them.
     """
-    zone = inputs[0][0].sparkSession.conf.get("spark.sql.session.timeZone")
+    session = inputs[0][0].sparkSession
     packed = [
         rows.select(_bucket(keys, buckets).alias(BUCKET), "*").mapInArrow(packer(buckets, number), PACKED)
         for number, (rows, keys) in enumerate(inputs)
     ]
-    schemas = [to_arrow_schema(rows.schema, timezone=zone) for rows, _ in inputs]
+    schemas = [arrow_schema(rows.schema, session) for rows, _ in inputs]
     emitted = (
         reduce(DataFrame.union, packed)
         .groupBy(BUCKET)
@@ -49,18 +52,49 @@ def bucketed(
         )
     )
     plain = StructType(list(output))
-    rows = emitted.mapInArrow(unpacker(to_arrow_schema(plain, timezone=zone)), plain)
+    rows = emitted.mapInArrow(unpacker(arrow_schema(plain, session)), plain)
     marks = event_times or {}
     return rows.select(
-        *(F.col(_quote(f.name)).alias(f.name, metadata=event_time(marks.get(f.name))) for f in plain)
+        *(F.col(quote(f.name)).alias(f.name, metadata=event_time(marks.get(f.name))) for f in plain)
     )
+
+
+def arrow_schema(schema: StructType, session: SparkSession) -> pa.Schema:
+    """Columns of a stream as its operator sees them."""
+    zone = session.conf.get("spark.sql.session.timeZone")
+    return to_arrow_schema(StructType(list(schema)), timezone=zone)
+
+
+def key_columns(keys: Sequence[str], rows: DataFrame) -> tuple[tuple[str, ...], list[Column]]:
+    """Hidden columns for expressions that make groups: their names, and what to select.
+
+    Arrow gives numbers to plain values only, so a nested one becomes its JSON, which is as distinct.
+    """
+    names = tuple(f"__key_{number}" for number in range(len(keys)))
+    types = rows.select(*(F.expr(key).alias(name) for key, name in zip(keys, names, strict=True))).schema
+    found: list[Column] = []
+    for key, name in zip(keys, names, strict=True):
+        nested = isinstance(types[name].dataType, (ArrayType, MapType, StructType))
+        found.append((F.to_json(F.expr(key)) if nested else F.expr(key)).alias(name, metadata={}))
+    return names, found
+
+
+def order_columns(order: Sequence[Sort]) -> tuple[tuple[OrderBy, ...], list[Column]]:
+    """Hidden columns for expressions that sort: how, and what to select."""
+    names = [f"__order_{number}" for number in range(len(order))]
+    by = tuple(OrderBy(n, sort.descending, sort.nulls_first) for n, sort in zip(names, order, strict=True))
+    return by, [F.expr(s.sql).alias(n, metadata={}) for n, s in zip(names, order, strict=True)]
+
+
+def sort_column(sort: Sort) -> Column:
+    """An item of ORDER BY for Spark's own sorting."""
+    column = F.expr(sort.sql)
+    if sort.descending:
+        return column.desc_nulls_first() if sort.nulls_first else column.desc_nulls_last()
+    return column.asc_nulls_first() if sort.nulls_first else column.asc_nulls_last()
 
 
 def _bucket(keys: Sequence[Column], buckets: int) -> Column:
     if not keys:
         return F.lit(0)
     return F.pmod(F.hash(*keys), F.lit(buckets)).cast("int")
-
-
-def _quote(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

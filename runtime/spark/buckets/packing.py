@@ -11,11 +11,14 @@ from runtime.spark.buckets.state import to_bytes
 
 BUCKET = "__bucket"
 INPUT = "__input"
+TASK = "__task"
 ROWS = "__rows"
-PACKED = f"{BUCKET} INT, {INPUT} INT, {ROWS} BINARY"
+PACKED = f"{BUCKET} INT, {INPUT} INT, {TASK} BIGINT, {ROWS} BINARY"
 
 # A value should be a good deal larger than its Arrow schema, and fit in memory many times over.
 _ROWS_AT_ONCE = 500_000
+# More than a task ever sends values for one bucket.
+_PARTS = 1_000_000
 
 Stage = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -29,11 +32,12 @@ def packer(buckets: int, number: int) -> Stage:
     """
 
     def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if _is_first_task():
+        task = _task()
+        if task == 0:
             # Every bucket is called in every epoch with input, be it with nothing.
-            yield _values([(bucket, None) for bucket in range(buckets)], number)
-        for table in _collected(batches):
-            yield _values(_by_bucket(table), number)
+            yield _values([(bucket, None) for bucket in range(buckets)], number, 0)
+        for part, table in enumerate(_collected(batches)):
+            yield _values(_by_bucket(table), number, task * _PARTS + part)
 
     return pack
 
@@ -59,11 +63,11 @@ def from_bytes(data: bytes | pa.Buffer) -> pa.Table:
     return pa.ipc.open_stream(data).read_all()
 
 
-def _is_first_task() -> bool:
+def _task() -> int:
     from pyspark import TaskContext
 
     context = TaskContext.get()
-    return context is None or context.partitionId() == 0
+    return 0 if context is None else context.partitionId()
 
 
 def _collected(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -94,12 +98,13 @@ def _by_bucket(table: pa.Table) -> list[tuple[int, bytes | None]]:
     return found
 
 
-def _values(values: list[tuple[int, bytes | None]], number: int) -> pa.RecordBatch:
+def _values(values: list[tuple[int, bytes | None]], number: int, task: int) -> pa.RecordBatch:
     return pa.record_batch(
         [
             pa.array([bucket for bucket, _ in values], pa.int32()),
             pa.array([number] * len(values), pa.int32()),
+            pa.array([task] * len(values), pa.int64()),
             pa.array([data for _, data in values], pa.binary()),
         ],
-        names=[BUCKET, INPUT, ROWS],
+        names=[BUCKET, INPUT, TASK, ROWS],
     )

@@ -12,7 +12,7 @@ from pyspark.sql.types import BinaryType, LongType, StringType, StructField, Str
 
 from runtime.spark.buckets.epoch import run_epoch
 from runtime.spark.buckets.operator import BucketOperator
-from runtime.spark.buckets.packing import INPUT, ROWS, from_bytes
+from runtime.spark.buckets.packing import INPUT, ROWS, TASK, from_bytes
 from runtime.spark.buckets.state import Slice, to_bytes
 
 _BYTES = StructType([StructField("data", BinaryType())])
@@ -75,9 +75,9 @@ class BucketProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803  # Spark's names
         """Spark's call for a bucket that has rows."""
         parts: list[list[pa.Table]] = [[] for _ in self._schemas]
-        for row in rows:
-            if row[ROWS] is not None:
-                parts[row[INPUT]].append(from_bytes(row[ROWS]))
+        # The order of arrival is that of the tasks, which a replay has too, and not that of the shuffle.
+        for row in sorted((row for row in rows if row[ROWS] is not None), key=lambda row: row[TASK]):
+            parts[row[INPUT]].append(from_bytes(row[ROWS]))
         inputs = [
             pa.concat_tables(found).cast(schema) if found else schema.empty_table()
             for found, schema in zip(parts, self._schemas, strict=True)

@@ -1,0 +1,38 @@
+"""The first rows of each group: Top-N and deduplication."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import field
+
+from compiler.jobplan.operators.base import JobOperator
+from compiler.jobplan.operators.sorting import BUCKETS, Sort
+
+Emit = Literal["closed", "first_by_time", "first_by_arrival", "changes"]
+
+
+class TopN(JobOperator, frozen=True, tag="top_n"):
+    """Keeps the first `limit` rows of each group of `keys` in the order of `order`, then of their arrival.
+
+    `emit` says when: `closed`, once the watermark has passed the group's `time_column`; `first_by_time`,
+    once it has passed the row's `time_column`; `first_by_arrival`, at once and never again; `changes`, each
+    change of the result, with its operation. `rank` names the column of the row's number, if there is one.
+    With `latest` a later row goes before an earlier one of the same order. `event_times` are the columns
+    that stay event times, with their delay in milliseconds. `ttl_ms` is how long a group that does
+    not change is kept.
+    """
+
+    id: str
+    uid: str
+    inputs: tuple[str, ...]
+    keys: tuple[str, ...]
+    order: tuple[Sort, ...]
+    limit: int
+    emit: Emit
+    rank: str | None = None
+    time_column: str | None = None
+    latest: bool = False
+    event_times: dict[str, int] = field(default_factory=dict)
+    ttl_ms: int | None = None
+    buckets: int = BUCKETS
