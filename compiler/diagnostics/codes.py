@@ -153,5 +153,6 @@ MISSING_PATH = Code("HR605", "path does not exist")
 NOT_WRITABLE = Code("HR606", "folder is not writable")
 NO_PROJECT = Code("HR607", "no project here")
 CLEAR_TEXT_SECRET = Code("HR608", "secret in clear text", _WARNING)
+REFUSED_BY_SPARK = Code("HR609", "Spark refuses a query")
 
 CODES: dict[str, Code] = {code.name: code for code in list(globals().values()) if isinstance(code, Code)}

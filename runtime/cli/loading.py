@@ -82,25 +82,30 @@ def given_variables(common: Common, reporter: Reporter) -> dict[str, object]:
     return found
 
 
-def load(common: Common, script: Path | None = None, *, remember: bool = False) -> Pipeline:
+def load(
+    common: Common, script: Path | None = None, *, remember: bool = False, whole: bool = False
+) -> Pipeline:
     """Loads and compiles what the options name, and tells what it found.
 
     Args:
         common: the options.
         script: the script, if one was given.
         remember: whether the compile is kept in target/ for the next command; it is used in any case.
+        whole: whether what each stage gave is wanted, which no earlier compile can tell.
 
     Raises:
         Refused: it has errors.
     """
-    pipeline = compiled(common, script, remember=remember)
+    pipeline = compiled(common, script, remember=remember, whole=whole)
     common.output.diagnostics(pipeline.diagnostics)
     if pipeline.has_errors or pipeline.plan is None:
         raise Refused
     return pipeline
 
 
-def compiled(common: Common, script: Path | None = None, *, remember: bool = False) -> Pipeline:
+def compiled(
+    common: Common, script: Path | None = None, *, remember: bool = False, whole: bool = False
+) -> Pipeline:
     """What the options name, compiled now or before; nothing is told.
 
     Raises:
@@ -118,7 +123,7 @@ def compiled(common: Common, script: Path | None = None, *, remember: bool = Fal
         use_folder(folder / "target" / "logs")
     raises = raises_of(common.warn_as_error or "")
     # The document tells what stood for each variable, which no record keeps.
-    recall = not is_script(path) and common.output.findings != "json" and not reporter.all()
+    recall = not whole and not is_script(path) and common.output.findings != "json" and not reporter.all()
     if recall:
         pipeline = compile_or_recall(
             path, target=common.target, variables=variables, raises=raises, remember=remember

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from compiler.diagnostics.codes import CODES
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -19,6 +19,12 @@ from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import find_java
 from runtime.spark.launcher import started_by_spark
 from runtime.state.root import StateRoot
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from runtime.jobs.second_opinion import Places
+    from runtime.spark.session import SessionSettings
 
 JvmMode = Literal["full", "fast-start"]
 OnEnd = Literal["leave_open", "close"]
@@ -142,28 +148,15 @@ def run_plan(
     control = control or Control.new()
     environment = environment or Environment()
     check_before_start(plan, project_dir, options, environment)
-    from runtime.spark.session import SessionSettings, close_session, open_session
+    from runtime.spark.session import close_session
 
-    parallelism = max((query.parallelism for query in plan.queries), default=2)
-    settings = SessionSettings(
-        app_name=f"headrace {plan.project}",
-        log_path=jvm_log,
-        master=plan.settings.master,
-        timezone=plan.timezone,
-        parallelism=parallelism,
-        conf=environment.spark_conf(plan.settings.spark),
-        packages=packages_of(plan),
-        short_run=options.jvm == "fast-start",
-    )
+    settings = _settings(plan, jvm_log, environment, short_run=options.jvm == "fast-start")
 
     def while_starting() -> None:
         if found := check_sources(plan, project_dir, options, environment):
             raise DiagnosticError(*found)
 
-    try:
-        session = open_session(settings, while_starting)
-    except EnvironmentProblem as problem:
-        raise DiagnosticError(environment_diagnostic(problem)) from problem
+    session = _open(settings, while_starting)
     try:
         started()
         from runtime.jobs.runner import run
@@ -183,6 +176,62 @@ def run_plan(
         )
     finally:
         close_session(session)
+
+
+def ask_spark(
+    plan: JobPlan, jvm_log: Path, places: Places, environment: Environment | None = None
+) -> tuple[Diagnostic, ...]:
+    """What Spark's own checks say of a plan; a session is opened for it, and nothing is run.
+
+    Args:
+        plan: the plan.
+        jvm_log: takes the JVM's output.
+        places: to tell Spark's words at the user's lines.
+        environment: resolves `${env:NAME}` of the target's configuration.
+
+    Raises:
+        DiagnosticError: no session can be opened.
+    """
+    if not started_by_spark():
+        try:
+            find_java()
+        except EnvironmentProblem as problem:
+            raise DiagnosticError(environment_diagnostic(problem)) from problem
+    from tempfile import TemporaryDirectory
+
+    from runtime.jobs.second_opinion import second_opinion
+    from runtime.spark.session import close_session
+
+    session = _open(_settings(plan, jvm_log, environment or Environment(), short_run=True), lambda: None)
+    try:
+        with TemporaryDirectory(prefix="headrace-") as folder:
+            return second_opinion(plan, session, Path(folder), places)
+    finally:
+        close_session(session)
+
+
+def _settings(plan: JobPlan, jvm_log: Path, environment: Environment, *, short_run: bool) -> SessionSettings:
+    from runtime.spark.session import SessionSettings
+
+    return SessionSettings(
+        app_name=f"headrace {plan.project}",
+        log_path=jvm_log,
+        master=plan.settings.master,
+        timezone=plan.timezone,
+        parallelism=max((query.parallelism for query in plan.queries), default=2),
+        conf=environment.spark_conf(plan.settings.spark),
+        packages=packages_of(plan),
+        short_run=short_run,
+    )
+
+
+def _open(settings: SessionSettings, while_starting: Callable[[], None]) -> SparkSession:
+    from runtime.spark.session import open_session
+
+    try:
+        return open_session(settings, while_starting)
+    except EnvironmentProblem as problem:
+        raise DiagnosticError(environment_diagnostic(problem)) from problem
 
 
 def environment_diagnostic(problem: EnvironmentProblem) -> Diagnostic:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compiler.diagnostics import codes
@@ -123,7 +123,7 @@ def _written_at(sink: BoundSink) -> Span:
     return sink.places.get(sink.connector.location or "", sink.span)
 
 
-def _place(options: dict[str, object], location: str | None) -> _Place | None:
+def _place(options: Mapping[str, object], location: str | None) -> _Place | None:
     """The place that options name; None where they name none."""
     value = options.get(location or "")
     if not isinstance(value, str) or location is None:

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from runtime.cli.options import Common, common_options, script_argument
 
+if TYPE_CHECKING:
+    from runtime.cli.pipeline import Pipeline
+
 
 @click.command("compile", short_help="Check the project and write its job plan to target/.")
 @script_argument
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Ask Spark too: its analyzer and its check of streaming queries look at every query. Starts a JVM, "
+    "reads no data.",
+)
 @common_options(select=True, findings=True)
-def command(common: Common, script: Path | None) -> None:
+def command(common: Common, script: Path | None, check: bool) -> None:
     """Check the project, or one script, and write its job plan.
 
     The plan of a project goes to target/job_plan.json and is always the whole one; --select narrows the
-    summary. No Java and no Spark are needed. Ends with exit code 2 if there are errors; warnings do not
-    stop anything.
+    summary. No Java and no Spark are needed, unless --check asks them. Ends with exit code 2 if there are
+    errors; warnings do not stop anything.
     """
     from compiler.diagnostics.diagnostic import DiagnosticError
     from compiler.jobplan.codec import to_json
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
-    pipeline = loading.load(common, script, remember=True)
+    pipeline = loading.load(common, script, remember=True, whole=check)
     plan, output = pipeline.plan, common.output
     assert plan is not None
     chosen = loading.selected(common, pipeline).queries
@@ -33,6 +43,8 @@ def command(common: Common, script: Path | None) -> None:
         file = target.write(pipeline.target_dir, name, to_json(plan))
     except DiagnosticError as error:
         raise loading.refused_with(common, error) from error
+    if check:
+        _ask_spark(common, pipeline)
     queries = [q for q in plan.queries if chosen is None or q.uid in chosen]
     sinks = [sink for query in queries for sink in query.sinks if not sink.removed]
     warnings = sum(not d.is_error for d in pipeline.diagnostics)
@@ -60,6 +72,32 @@ def command(common: Common, script: Path | None) -> None:
         warnings=warnings,
         job_plan=str(file),
     )
+
+
+def _ask_spark(common: Common, pipeline: Pipeline) -> None:
+    """Tells what Spark has against the plan.
+
+    Raises:
+        Refused: it has something against it, or cannot be asked.
+    """
+    from compiler.diagnostics.diagnostic import DiagnosticError
+    from runtime.cli import loading, target
+    from runtime.cli.running import ask_spark
+    from runtime.jobs.second_opinion import Places
+
+    assert pipeline.plan is not None
+    assert pipeline.project is not None
+    assert pipeline.compiled is not None
+    columns = {c.name.value.lower(): c.name.span for s in pipeline.project.sources for c in s.columns}
+    places = Places(pipeline.compiled.logical.places, columns)
+    try:
+        log = pipeline.target_dir / target.LOGS / "spark.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        found = ask_spark(pipeline.plan, log, places)
+    except DiagnosticError as error:
+        raise loading.refused_with(common, error) from error
+    if found:
+        raise loading.refuse(common, *found)
 
 
 def _relative(file: Path) -> str:
