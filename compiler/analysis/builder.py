@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from compiler.analysis.changelogs import check_key_is_kept
 from compiler.analysis.model_options import ModelOptions
 from compiler.analysis.session_groups import session_aggregate
 from compiler.analysis.top_n import filtered
+from compiler.analysis.unwindowed import check_distinct, check_groups_close
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from compiler.diagnostics.source import Span
 from compiler.plan import types as t
 from compiler.plan.expr import Cast, Column, Expr
 from compiler.plan.node import Node
-from compiler.plan.operators import Aggregate, Filter, Project, SeedJoin, Union
+from compiler.plan.operators import Aggregate, Distinct, Filter, Project, SeedJoin, Union
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.seed_join import JoinKind
 from compiler.plan.operators.window import END, START
@@ -78,7 +80,7 @@ class Builder:
         """SELECT; nothing is added if the columns stay as they are. `place` gives that of an item.
 
         Raises:
-            DiagnosticError: two columns of one name (HR208).
+            DiagnosticError: two columns of one name (HR208), or changes without their key (HR346).
         """
         seen: dict[str, int] = {}
         for index, item in enumerate(items):
@@ -94,6 +96,7 @@ class Builder:
                         related=(Label(first, "the first is here"),) if first != second else (),
                     )
                 )
+        check_key_is_kept(node, items, span)
         candidate = Project("", node, tuple(items))
         if candidate.is_identity:
             return node
@@ -115,7 +118,7 @@ class Builder:
         built = Aggregate(self.uid("aggregate", span), node, tuple(keys), tuple(aggregates))
         if node.is_stream:
             self._check_window_keys(built, span)
-            self._check_closes(built, span)
+            check_groups_close(built, self.options, span)
         return built
 
     def _check_window_keys(self, node: Aggregate, span: Span) -> None:
@@ -134,34 +137,15 @@ class Builder:
                     )
                 )
 
-    def _check_closes(self, node: Aggregate, span: Span) -> None:
-        if node.event_time_key is not None:
-            return
-        times = [f.name for f in node.input.schema if f.is_event_time]
-        if not times:
-            raise DiagnosticError(
-                Diagnostic(
-                    codes.NO_WATERMARK,
-                    "the groups of this aggregation never close",
-                    span,
-                    cause="no column of the input is an event time, and without a watermark no group closes",
-                    fix="declare WATERMARK FOR in the source, and group by a window over that column",
-                )
-            )
-        raise DiagnosticError(
-            Diagnostic(
-                codes.UNBOUNDED_STATE,
-                "GROUP BY without a window keeps every group for ever"
-                if node.keys
-                else "an aggregate over the whole stream never ends",
-                span,
-                cause="no key is an event time, so no watermark ever closes a group"
-                if node.keys
-                else "without GROUP BY all rows are one group, and a stream has no last row",
-                fix=f"group by a window: FROM TUMBLE(TABLE t, DESCRIPTOR({times[0]}), INTERVAL '5' MINUTES) "
-                "GROUP BY window_start, window_end, …",
-            )
-        )
+    def distinct(self, node: Node, span: Span, what: str = "DISTINCT") -> Node:
+        """SELECT DISTINCT, or what the user wrote for it.
+
+        Raises:
+            DiagnosticError: rows of a stream would be remembered for ever (HR306, HR348).
+        """
+        built = Distinct(self.uid("distinct", span), node)
+        check_distinct(built, what, self.options, span)
+        return built
 
     # --- joins and unions --------------------------------------------------------------------------------
 

@@ -12,12 +12,6 @@ from compiler.syntax.fragment import Fragment
 
 # Clauses of a SELECT that have no streaming form here yet, with the reason and the way out.
 _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
-    "distinct": (
-        codes.UNBOUNDED_STATE,
-        "DISTINCT keeps every row for ever",
-        "a row seen once must be remembered until the stream ends",
-        "group by the columns in a window",
-    ),
     "order": (
         codes.STREAM_ORDER,
         "a stream cannot be sorted",
@@ -43,7 +37,9 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     ),
 }
 # What is read of a SELECT, a UNION, a table and a subquery; a hint is advice and may be passed over.
-_READ_OF_SELECT = "with_ expressions from_ joins laterals where group having qualify windows hint hints"
+_READ_OF_SELECT = (
+    "with_ expressions from_ joins laterals where group having qualify windows distinct hint hints"
+)
 _READ_OF_TABLE = "this expression alias db catalog version"
 _READ = frozenset([*_READ_OF_SELECT.split(), *_READ_OF_TABLE.split()])
 # Those whose columns the rest of the SELECT would miss.
@@ -57,8 +53,7 @@ def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:
         part = tree.args.get(clause)
         if part:
             place = part[0] if isinstance(part, list) else part
-            span = _distinct(tree, fragment) if clause == "distinct" else None
-            span = span or tree_span(place if isinstance(place, exp.Expr) else tree, fragment)
+            span = tree_span(place if isinstance(place, exp.Expr) else tree, fragment)
             found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
     for clause, part in tree.args.items():
         if part and clause not in _REFUSED and clause not in _READ:
@@ -79,7 +74,7 @@ def makes_columns(tree: exp.Expr) -> bool:
     return any(tree.args.get(clause) for clause in _MAKES_COLUMNS)
 
 
-def _distinct(tree: exp.Expr, fragment: Fragment) -> Span | None:
+def distinct_place(tree: exp.Expr, fragment: Fragment) -> Span | None:
     """The word DISTINCT, which has no place in sqlglot's tree."""
     first = tree_offsets(tree.expressions[0]) if tree.expressions else None
     at = fragment.text.upper().rfind("DISTINCT", 0, first[0]) if first else -1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from compiler.analysis.changelog_functions import bind_changelog_function
 from compiler.analysis.match.sql import bind_match_recognize
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
@@ -45,6 +46,8 @@ TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
     "session": bind_window_function,
     "watermark": bind_watermark,
     "match_recognize": bind_match_recognize,
+    "from_changelog": bind_changelog_function,
+    "to_changelog": bind_changelog_function,
 }
 # Those that a clause of FROM was rewritten to.
 _CLAUSES: Final = ("watermark", "match_recognize")

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
-from compiler.analysis.clauses import has_refused, makes_columns, refused_clauses
+from compiler.analysis.clauses import distinct_place, has_refused, makes_columns, refused_clauses
 from compiler.analysis.commas import check_comma
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
@@ -180,7 +180,9 @@ class QueryBinder:
     def _bind_union(self, tree: exp.SetOperation, names: Sequence[str]) -> Node:
         parts: list[exp.Expr] = []
         node: exp.Expr = tree
-        while isinstance(node, exp.SetOperation):
+        distinct = bool(tree.args.get("distinct"))
+        # Duplicates that are removed at the end need not be removed in between.
+        while isinstance(node, exp.SetOperation) and (distinct or not node.args.get("distinct")):
             self._check_set_operation(node)
             self._refuse_clauses(node)
             parts.append(node.args["expression"])
@@ -195,20 +197,13 @@ class QueryBinder:
         nodes = [node for node in bound if node is not None]
         if len(nodes) != len(parts):
             raise Poisoned
-        return self.builder.union(nodes, [self.span(part) for part in parts], self.span(tree))
+        united = self.builder.union(nodes, [self.span(part) for part in parts], self.span(tree))
+        return self.builder.distinct(united, self.span(tree), "UNION") if distinct else united
 
     def _check_set_operation(self, node: exp.SetOperation) -> None:
         if not isinstance(node, exp.Union):
             word = type(node).__name__.upper()
             raise self.error(codes.NOT_YET_STREAMING, f"{word} has no streaming form", node)
-        if node.args.get("distinct"):
-            raise self.error(
-                codes.UNBOUNDED_STATE,
-                "UNION without ALL keeps every row for ever",
-                node.args["expression"],
-                cause="it removes duplicates, so every row must be remembered",
-                fix="write UNION ALL",
-            )
 
     # --- SELECT --------------------------------------------------------------
 
@@ -359,7 +354,18 @@ class QueryBinder:
         items = [NamedExpr(item.name or "", item.expr) for item in grouped.items]
         select = tree.expressions[0]
         span = self.span(select).to(self.span(tree.expressions[-1]))
-        return self.builder.project(grouped.node, items, span, lambda index: grouped.items[index].span)
+        rows = self.builder.project(grouped.node, items, span, lambda index: grouped.items[index].span)
+        return self._distinct(rows, tree)
+
+    def _distinct(self, node: Node, tree: exp.Select) -> Node:
+        distinct = tree.args.get("distinct")
+        if distinct is None:
+            return node
+        if distinct.args.get("on"):
+            message = "DISTINCT ON has no streaming form"
+            fix = "keep the first row of each key with ROW_NUMBER() OVER (PARTITION BY … ORDER BY …) = 1"
+            raise self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
+        return self.builder.distinct(node, distinct_place(tree, self.fragment) or self.span(tree))
 
     # --- FROM ----------------------------------------------------------------
 

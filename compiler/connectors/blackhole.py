@@ -2,4 +2,4 @@
 
 from compiler.connectors.spec import Connector
 
-CONNECTOR = Connector(name="blackhole", sink=())
+CONNECTOR = Connector(name="blackhole", sink=(), shows_changes=True)

@@ -7,4 +7,5 @@ CONNECTOR = Connector(
     sink=(Option("path", required=True, flink=("table-path",)),),
     exactly_once=True,
     location="path",
+    upsert=True,
 )

@@ -58,6 +58,7 @@ class Connector:
         location: the option that says where rows go: two sinks must not share it.
         upsert: whether its sink takes changes by key.
         text_formats: the formats of its source in which one record can be bad and the next one good.
+        shows_changes: whether its sink takes changes as they are, each with its operation.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
     """
@@ -70,5 +71,6 @@ class Connector:
     location: str | None = None
     upsert: bool = False
     text_formats: tuple[str, ...] = ()
+    shows_changes: bool = False
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()

@@ -122,6 +122,10 @@ MATCH_SKIP_MISSING = Code("HR355", "AFTER MATCH SKIP is missing", _WARNING)
 MATCH_UNBOUNDED = Code("HR356", "a pattern without WITHIN", _WARNING)
 TEMPORAL_JOIN = Code("HR328", "join with a version that cannot be told")
 VERSIONED_STATE = Code("HR340", "versions are kept for ever", _WARNING)
+CHANGES_INPUT = Code("HR345", "operator cannot read changes")
+CHANGES_KEY = Code("HR346", "key of the changes is lost")
+CHANGELOG_FUNCTION = Code("HR347", "changelog function does not fit its input")
+STATE_TTL = Code("HR348", "state_ttl cannot be kept")
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")
@@ -135,6 +139,9 @@ PRIMARY_KEY = Code("HR408", "primary key and sink do not fit")
 CHANGED_FILE = Code("HR409", "a file changed after it was read", _WARNING)
 QUERY_FAILED = Code("HR410", "query failed while running")
 LATE_ROWS = Code("HR415", "more late rows than allowed")
+APPEND_SINK = Code("HR411", "sink only appends, and its query gives changes")
+SINK_KEY = Code("HR412", "primary key is not the key of the query")
+UNKNOWN_OPERATION = Code("HR413", "a row's operation is unknown")
 
 # HR5xx: state
 STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")

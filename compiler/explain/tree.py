@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
+from compiler.plan.changelog import Changelog
 from compiler.plan.expr import quote_name
 from compiler.plan.operators.match import spell
 from compiler.plan.operators.session import describe_session
@@ -58,7 +59,8 @@ def _sink(sink: job.Sink) -> str:
     where = sink.options.get("path") or sink.options.get("topic") or ""
     key = f", key {', '.join(sink.primary_key)}" if sink.primary_key else ""
     delivery = sink.delivery.replace("_", " ")
-    return f"sink {sink.uid} → {sink.connector}{f' {where}' if where else ''} ({delivery}{key})"
+    changes = ", takes changes" if sink.upsert else ""
+    return f"sink {sink.uid} → {sink.connector}{f' {where}' if where else ''} ({delivery}{key}{changes})"
 
 
 def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: str | None) -> list[_Line]:
@@ -70,7 +72,7 @@ def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: 
     position: str | None = id_
     while position is not None:
         op = by_id[position]
-        line = _Line(f"{op.op} {' '.join(_details(op))}")
+        line = _Line(f"{op.op} {' '.join(_details(op))}{_changes(query, op)}")
         header.children.append(line)
         state = next((s for s in query.state if s.operator == op.id), None)
         if state is not None:
@@ -84,6 +86,12 @@ def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: 
             else:
                 line.children.append(_Line(_edge(op, index), _upstream(query, by_id, parent, stop)))
     return [header]
+
+
+def _changes(query: job.Query, op: job.Operator) -> str:
+    """What an operator's rows are, if they are not rows that stay."""
+    found = next((changes for changes in query.changes if changes.operator == op.id), None)
+    return f"  [{Changelog('upsert', found.key)}]" if found is not None else ""
 
 
 def _chain_of(query: job.Query, id_: str) -> str:
@@ -104,6 +112,8 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(key.sql for key in op.keys)})"
     if isinstance(op, job.Match):
         return f"exchange hash({', '.join(op.key_columns)})"
+    if isinstance(op, job.Distinct):
+        return f"exchange hash({', '.join(column.name for column in op.columns)})"
     if isinstance(op, job.SeedJoin) and index == 1:
         return "exchange broadcast"
     return f"input {index + 1}"
@@ -140,7 +150,7 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
             yield f"over sessions of {describe_session(op.gap_ms, op.time_column, keys)}"
         case job.Aggregate():
             yield ", ".join(f"{item.sql} AS {item.name}" for item in op.aggregates) or "keys only"
-            yield f"by {', '.join(key.name for key in op.keys)}"
+            yield f"by {', '.join(key.name for key in op.keys) or 'nothing'}"
         case FusedAggregate():
             yield ", ".join(branch.uid for branch in op.branches)
         case job.Match():
@@ -149,6 +159,8 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
             yield f"skip {op.skip.mode.replace('_', ' ')}" + (
                 f" {op.skip.variable}" if op.skip.variable else ""
             )
+        case job.Distinct():
+            yield ", ".join(column.name for column in op.columns)
         case job.SeedJoin():
             yield op.kind + (f" on {op.condition}" if op.condition else "")
         case job.IntervalJoin() | job.WindowJoin():
@@ -159,8 +171,16 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an
             yield f"as of {op.left_time.column}"
         case job.RegularJoin():
             yield f"inner on {op.condition}"
+        case job.FromChangelog():
+            yield f"{op.op_column} is the operation: {_pairs(op.operations)}"
+        case job.ToChangelog():
+            yield f"the operation is {op.op_column}: {_pairs(op.codes)}"
         case job.Union():
             yield f"of {len(op.inputs)} inputs"
+
+
+def _pairs(table: dict[str, str]) -> str:
+    return ", ".join(f"{key} → {value}" for key, value in table.items())
 
 
 def _draw(line: _Line, prefix: str = "") -> Iterator[str]:

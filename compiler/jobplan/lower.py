@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from compiler.chain.chains import build_chains
 from compiler.chain.grouping import Group
 from compiler.jobplan import model as job
+from compiler.jobplan.sequence import event_times, wanting_sequence, with_sequence
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
 from compiler.plan.operators.scan import lower_columns
@@ -39,6 +40,7 @@ def _query(group: Group, parallelism: int) -> job.Query:
     operators = tuple(
         node.lower(ids[id(node)], tuple(ids[id(child)] for child in node.inputs)) for node in nodes
     )
+    operators = with_sequence(operators, wanting_sequence(group.sinks, nodes, ids))
     chains, exchanges = build_chains(nodes, ids)
     return job.Query(
         uid=group.uid,
@@ -48,11 +50,14 @@ def _query(group: Group, parallelism: int) -> job.Query:
         state=_state(nodes, ids),
         chains=chains,
         exchanges=exchanges,
-        output_mode="append",
+        output_mode="update" if any(node.updates for node in nodes) else "append",
         trigger_ms=group.trigger_ms,
         parallelism=group.parallelism or parallelism,
         provisional=group.provisional,
         reason=group.reason,
+        changes=tuple(
+            job.Changes(ids[id(node)], node.changelog.key) for node in nodes if not node.changelog.is_append
+        ),
     )
 
 
@@ -72,4 +77,6 @@ def _sink(sink: BoundSink, ids: dict[int, str]) -> job.Sink:
         delivery=sink.delivery,
         primary_key=sink.primary_key,
         partition_by=sink.partition_by,
+        upsert=not sink.node.changelog.is_append,
+        order_by=event_times(sink) if sink.primary_key and sink.node.changelog.is_append else (),
     )

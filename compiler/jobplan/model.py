@@ -17,6 +17,8 @@ from msgspec import Struct, field
 from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
+from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
+from compiler.jobplan.operators.distinct import Distinct, Marked
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
@@ -47,10 +49,13 @@ __all__ = [
     "MANIFEST_VERSION",
     "Aggregate",
     "Chain",
+    "Changes",
     "Column",
+    "Distinct",
     "EventTime",
     "Exchange",
     "Filter",
+    "FromChangelog",
     "Generate",
     "GroupMemory",
     "IntervalJoin",
@@ -58,6 +63,7 @@ __all__ = [
     "JobPlan",
     "KeyPair",
     "Manifest",
+    "Marked",
     "Match",
     "Operator",
     "OptionValue",
@@ -78,6 +84,7 @@ __all__ = [
     "Sort",
     "State",
     "TemporalJoin",
+    "ToChangelog",
     "TopN",
     "Union",
     "Watermark",
@@ -90,7 +97,11 @@ __all__ = [
 
 
 class Sink(Struct, frozen=True):
-    """Writes the output of operator `input`, epoch by epoch."""
+    """Writes the output of operator `input`, epoch by epoch.
+
+    `upsert` says that its rows are changes (they carry `OP_COLUMN`). Where several rows of one primary key
+    come in one epoch, the last counts: by `SEQUENCE_COLUMN` if the rows have it, else by `order_by`.
+    """
 
     uid: str
     input: str
@@ -101,6 +112,8 @@ class Sink(Struct, frozen=True):
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     removed: bool = False
+    upsert: bool = False
+    order_by: tuple[str, ...] = ()
 
 
 class State(Struct, frozen=True):
@@ -136,13 +149,21 @@ class Exchange(Struct, frozen=True):
     keys: tuple[str, ...] = ()
 
 
+class Changes(Struct, frozen=True):
+    """Operator `operator` gives changes by `key`, not rows that stay; an empty key is a table of one row."""
+
+    operator: str
+    key: tuple[str, ...]
+
+
 class Query(Struct, frozen=True):
     """One Structured Streaming query: one checkpoint, one trigger, one output mode.
 
     `trunk` is the operator whose rows are the query's stream; operators below it (towards the sinks)
     run on each epoch's rows, once the trunk has been persisted, if there is more than one sink.
     `trigger_ms` is None for available_now. `parallelism` is the number of state partitions.
-    `reason` says why these sinks share the query or why it stands alone.
+    `reason` says why these sinks share the query or why it stands alone. `changes` lists the operators
+    whose output is an upsert changelog.
     """
 
     uid: str
@@ -157,6 +178,7 @@ class Query(Struct, frozen=True):
     parallelism: int
     provisional: bool
     reason: str
+    changes: tuple[Changes, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:

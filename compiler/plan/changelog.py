@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ChangelogKind = Literal["append", "upsert"]
@@ -15,16 +15,31 @@ class Changelog:
     Args:
         kind: `append`: a row is never taken back. `upsert`: a row replaces the one of its key, or deletes
             it; at run time each row carries its operation (`jobplan.operators.base.OP_COLUMN`).
-        key: columns that tell the rows of an upsert changelog apart, as the schema spells them.
+        key: columns that tell the rows of an upsert changelog apart, as the schema spells them; none if the
+            table never has more than one row.
+        exact: of an upsert changelog, whether each change tells the truth: `+I` only of a key that is not
+            there, `+U` and `-D` only of one that is, and `-D` with the row as it was. Otherwise `+U` may be
+            the first row of its key, and `-D` may name a key that never was and has nothing but the key.
     """
 
     kind: ChangelogKind = "append"
     key: tuple[str, ...] = ()
+    exact: bool = False
 
     @property
     def is_append(self) -> bool:
         """Whether rows only ever come."""
         return self.kind == "append"
+
+    @property
+    def inexact(self) -> Changelog:
+        """The changelog after an operator that lets rows come and go without knowing what was there."""
+        return replace(self, exact=False)
+
+    def __str__(self) -> str:
+        if self.is_append:
+            return "append"
+        return f"upsert by {', '.join(self.key)}" if self.key else "upsert of one row"
 
 
 APPEND = Changelog()

@@ -82,6 +82,21 @@ class Node:
         """Whether it keeps state from epoch to epoch."""
         return False
 
+    @property
+    def takes_changes(self) -> bool:
+        """Whether it may read changes (`plan.changelog`); others would take each for a new row."""
+        return False
+
+    @property
+    def orders_rows(self) -> bool:
+        """Whether what it gives depends on the order in which the rows of an epoch arrived."""
+        return False
+
+    @property
+    def updates(self) -> bool:
+        """Whether Spark runs it in update mode only, beside which a query can have no other state."""
+        return False
+
     def state(self, operator: str) -> job.State | None:
         """What it keeps, for a stateful operator; `operator` is its id in the job plan."""
         return None

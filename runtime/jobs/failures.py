@@ -7,13 +7,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiler.diagnostics.codes import BAD_RECORD, MISSING_PATH, NULL_EVENT_TIME, QUERY_FAILED
+from compiler.diagnostics.codes import (
+    BAD_RECORD,
+    MISSING_PATH,
+    NULL_EVENT_TIME,
+    QUERY_FAILED,
+    UNKNOWN_OPERATION,
+)
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from runtime.jobs.environment import Environment
 
 _NULL_TIME = re.compile(
     r"\[headrace:(?P<what>null_event_time|null_value)\] "
     r"source=(?P<source>\S+) column=(?P<column>[^\n]+?)(?:\s*SQLSTATE|$)",
+    re.MULTILINE,
+)
+_UNKNOWN_OPERATION = re.compile(
+    r"\[headrace:unknown_operation\] operator=(?P<operator>\S+) column=(?P<column>[^\n]+?) "
+    r"value=(?P<value>[^\n]*?)(?:\s*SQLSTATE|$)",
     re.MULTILINE,
 )
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
@@ -47,7 +58,13 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
     if isinstance(error, DiagnosticError):
         return error.diagnostics[0]
     links = list(_chain(error))
-    found = _null_time(links) or _missing(query, links) or _bad_record(query, links) or _other(query, links)
+    found = (
+        _null_time(links)
+        or _operation(links)
+        or _missing(query, links)
+        or _bad_record(query, links)
+        or _other(query, links)
+    )
     return replace(
         found,
         message=environment.mask(found.message),
@@ -80,6 +97,21 @@ def _null_time(links: list[_Link]) -> Diagnostic | None:
                 f"a row of source {source} has no {column}, its event time",
                 cause="a row without an event time belongs to no window and would vanish",
                 fix="correct the data, or set on_null_time = 'drop' on the source to leave such rows out",
+            )
+    return None
+
+
+def _operation(links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        match = _UNKNOWN_OPERATION.search(link.message)
+        if match:
+            value, column = match["value"].strip().rstrip("."), match["column"]
+            return Diagnostic(
+                UNKNOWN_OPERATION,
+                f"`{value}` in column {column} is no operation that {match['operator']} knows",
+                cause="it is not among the codes of op_mapping, and a change that is passed over leaves the "
+                "table wrong",
+                fix="add it to op_mapping, or leave such rows out with invalid_op_handling => 'SKIP'",
             )
     return None
 

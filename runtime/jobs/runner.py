@@ -233,12 +233,16 @@ class _Supervisor:
         return True
 
     def _closes(self, task: _Task) -> bool:
-        """Whether windows are to be closed now: only where there is state, and only once."""
+        """Whether windows are to be closed now: only where there is state, and only once.
+
+        What runs in update mode has given its newest state already, and can go on from it.
+        """
         checkpoint = task.main.checkpoint
         return (
             self._on_end == "close"
             and task.query.trigger_ms is None
             and bool(task.query.state)
+            and task.query.output_mode == "append"
             and checkpoint.last_begun >= 0
             and checkpoint.closed_at is None
         )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from compiler.analysis.rules.changelog_sink import changelog_sink
+from compiler.analysis.rules.changes_input import changes_input
 from compiler.analysis.rules.delivery import delivery
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
@@ -40,6 +42,8 @@ RULES: tuple[Rule, ...] = (
     row_number,
     over_state,
     top_n_state,
+    changes_input,
+    changelog_sink,
     window_zone,
     unused_watermark,
     several_inputs,

@@ -14,7 +14,7 @@ from compiler.plan.operators import Watermark
 def unused_watermark(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR310 (warning) for the watermark of a source that is read, but by nothing that keeps state."""
     nodes = list(walk(*(sink.node for sink in plan.sinks)))
-    used = {id(node) for node in walk(*(node for node in nodes if node.is_stateful))}
+    used = {id(node) for node in walk(*(node for node in nodes if node.is_stateful and not node.updates))}
     for node in nodes:
         if isinstance(node, Watermark) and id(node) not in used:
             source = node.uid.split(".")[0]

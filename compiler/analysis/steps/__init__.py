@@ -12,8 +12,10 @@ from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog
 from compiler.analysis.steps.aggregate import bind_aggregate
 from compiler.analysis.steps.binder import BindStep, StepsBinder
+from compiler.analysis.steps.changelog import bind_changelog
 from compiler.analysis.steps.dedup import bind_dedup
 from compiler.analysis.steps.derive import bind_derive
+from compiler.analysis.steps.distinct import bind_distinct
 from compiler.analysis.steps.filter import bind_filter
 from compiler.analysis.steps.join import bind_join
 from compiler.analysis.steps.match import bind_match
@@ -26,8 +28,10 @@ from compiler.analysis.steps.window import bind_session, bind_window
 from compiler.diagnostics.diagnostic import Reporter
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.aggregate import AggregateStep
+from compiler.syntax.steps.changelog import ChangelogStep
 from compiler.syntax.steps.dedup import DedupStep
 from compiler.syntax.steps.derive import DeriveStep
+from compiler.syntax.steps.distinct import DistinctStep
 from compiler.syntax.steps.filter import FilterStep
 from compiler.syntax.steps.join import JoinStep
 from compiler.syntax.steps.match import MatchStep
@@ -52,6 +56,8 @@ STEPS: Final[dict[type[Step], BindStep]] = {
     MatchStep: bind_match,
     UnionStep: bind_union,
     UnnestStep: bind_unnest,
+    DistinctStep: bind_distinct,
+    ChangelogStep: bind_changelog,
 }
 
 

@@ -6,6 +6,8 @@ To add one: write its file and add it to `Operator`.
 from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
+from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
+from compiler.jobplan.operators.distinct import Distinct
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
@@ -47,4 +49,7 @@ Operator = (
     | TemporalJoin
     | Over
     | TopN
+    | Distinct
+    | FromChangelog
+    | ToChangelog
 )

@@ -9,7 +9,8 @@ class Aggregate(JobOperator, frozen=True, tag="aggregate"):
     """Groups by `keys` and computes `aggregates`; `output` names the columns in order.
 
     `event_time_key` names the key whose watermark closes a group (a window's end), or is None on a
-    batch. `window_time` is a column computed from that key after grouping (end - 1 ms), itself an event
+    batch, and where groups never close; `upsert` then says that each epoch gives the groups that it changed.
+    `window_time` is a column computed from that key after grouping (end - 1 ms), itself an event
     time `delay_ms` behind.
     """
 
@@ -22,3 +23,4 @@ class Aggregate(JobOperator, frozen=True, tag="aggregate"):
     event_time_key: str | None
     delay_ms: int | None = None
     window_time: Item | None = None
+    upsert: bool = False

@@ -16,6 +16,13 @@ It is no part of any schema: an operator that keeps its input's changelog hands 
 """
 
 
+SEQUENCE_COLUMN: Final = "__headrace_sequence"
+"""The column that says in which order the rows of one epoch arrived: STRUCT, compared as a whole.
+
+A scan adds it if it is asked to (`Scan.sequence`) and knows an order; it is handed on like `OP_COLUMN`.
+"""
+
+
 class Column(Struct, frozen=True):
     """A column of an operator's output: `type` is Spark DDL."""
 

@@ -13,6 +13,7 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     `metadata` are those of the columns that are no part of a record: name to the connector's key.
     With `marks`, a record that cannot be read is a row whose first mark holds its text and whose second
     says where it stood; in all other rows the first is NULL. Without, it fails the epoch.
+    `sequence` asks for the column that orders the rows of an epoch (`SEQUENCE_COLUMN`).
     """
 
     id: str
@@ -22,6 +23,7 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     options: Options
     columns: tuple[Column, ...]
     inputs: tuple[str, ...] = ()
+    sequence: bool = False
     metadata: dict[str, str] = field(default_factory=dict)
     marks: tuple[str, str] | None = None
 

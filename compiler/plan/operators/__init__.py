@@ -2,7 +2,9 @@
 
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
+from compiler.plan.operators.distinct import Distinct
 from compiler.plan.operators.filter import Filter
+from compiler.plan.operators.from_changelog import FromChangelog
 from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
@@ -16,6 +18,7 @@ from compiler.plan.operators.seed_join import SeedJoin
 from compiler.plan.operators.session import Session
 from compiler.plan.operators.session_aggregate import SessionAggregate
 from compiler.plan.operators.temporal_join import TemporalJoin
+from compiler.plan.operators.to_changelog import ToChangelog
 from compiler.plan.operators.top_n import TopN
 from compiler.plan.operators.union import Union
 from compiler.plan.operators.watermark import Watermark
@@ -38,19 +41,24 @@ OPERATORS = (
     Match,
     Over,
     TopN,
+    Distinct,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
     RegularJoin,
     TemporalJoin,
     Union,
+    FromChangelog,
+    ToChangelog,
 )
 
 __all__ = [
     "OPERATORS",
     "Aggregate",
     "Boundary",
+    "Distinct",
     "Filter",
+    "FromChangelog",
     "FusedAggregate",
     "Generate",
     "IntervalJoin",
@@ -64,6 +72,7 @@ __all__ = [
     "Session",
     "SessionAggregate",
     "TemporalJoin",
+    "ToChangelog",
     "TopN",
     "Union",
     "Watermark",

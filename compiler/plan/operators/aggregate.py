@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.plan.changelog import APPEND, Changelog
 from compiler.plan.expr import Column, Expr, columns_of, to_sql
 from compiler.plan.node import EdgeKind, walk
 from compiler.plan.operators._one_input import OneInput
@@ -22,7 +23,10 @@ from compiler.plan.schema import Field, Schema
 
 @dataclass(frozen=True)
 class Aggregate(OneInput):
-    """One row per group, emitted once the watermark has passed the group's event-time key.
+    """One row per group.
+
+    A group with an event time among its keys is emitted once the watermark has passed that time. On a
+    stream without one, a group changes for ever: each epoch emits the groups that it has changed.
 
     A window's time among the keys follows from its end, so it is no key of the state: it is computed
     after grouping.
@@ -37,6 +41,11 @@ class Aggregate(OneInput):
         keys = tuple(project_field(key, self.input.schema) for key in self.keys)
         values = tuple(Field(item.name, item.expr.type, item.expr.nullable) for item in self.aggregates)
         return Schema((*keys, *values))
+
+    def _derive_changelog(self) -> Changelog:
+        if not self.is_stream or self.event_time_key is not None:
+            return APPEND
+        return Changelog("upsert", tuple(key.name for key in self.keys))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -67,11 +76,15 @@ class Aggregate(OneInput):
     def is_stateful(self) -> bool:
         return self.is_stream
 
+    @property
+    def updates(self) -> bool:
+        return not self.changelog.is_append
+
     def bound(self) -> str:
         """How long a group is kept, as a sentence."""
         key = self.event_time_key
         if key is None or key.watermark_ms is None:
-            return "unbounded, because no key is an event time"
+            return "unbounded, because no key is an event time" if self.keys else "one row"
         window = self.window
         if window is None:
             return f"closes {format_ms(key.watermark_ms)} after its time"
@@ -127,6 +140,7 @@ class Aggregate(OneInput):
             event_time_key=key.name if key else None,
             delay_ms=key.watermark_ms if key else None,
             window_time=time,
+            upsert=self.updates,
         )
 
     def _is_window_time(self, key: NamedExpr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.plan.changelog import Changelog
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 
@@ -21,6 +22,13 @@ class Boundary(OneInput):
 
     def _derive_schema(self) -> Schema:
         return self.input.schema
+
+    @property
+    def takes_changes(self) -> bool:
+        return True
+
+    def _derive_changelog(self) -> Changelog:
+        return self.input.changelog
 
     def describe(self) -> str:
         return self.uid

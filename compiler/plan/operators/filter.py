@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 from compiler.jobplan import model as job
+from compiler.plan.changelog import Changelog
 from compiler.plan.expr import Column, Expr, Op, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
@@ -13,7 +14,10 @@ from compiler.plan.schema import Schema
 
 @dataclass(frozen=True)
 class Filter(OneInput):
-    """Keeps the rows for which the predicate is true."""
+    """Keeps the rows for which the predicate is true.
+
+    Of changes it keeps all: one whose row does not pass becomes the deletion of its key.
+    """
 
     kind: ClassVar[str] = "filter"
 
@@ -24,6 +28,13 @@ class Filter(OneInput):
         known = known_columns(self.predicate) if self.input.changelog.is_append else frozenset()
         fields = self.input.schema.fields
         return Schema(tuple(replace(f, nullable=False) if f.name in known else f for f in fields))
+
+    @property
+    def takes_changes(self) -> bool:
+        return True
+
+    def _derive_changelog(self) -> Changelog:
+        return self.input.changelog.inexact
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, Expr, is_processing_time, quote_name, to_sql
+from compiler.plan.changelog import Changelog
+from compiler.plan.expr import Cast, Column, Expr, is_processing_time, quote_name, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
+from compiler.plan.types import BIGINT, INT, SMALLINT, TINYINT
+
+_WHOLE_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT)
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,10 @@ class NamedExpr:
 
 @dataclass(frozen=True)
 class Project(OneInput):
-    """Computes columns row by row; a plain column keeps its marks (event time, window)."""
+    """Computes columns row by row; a plain column keeps its marks (event time, window).
+
+    Over changes it must keep their key, if under other names.
+    """
 
     kind: ClassVar[str] = "project"
 
@@ -34,6 +41,15 @@ class Project(OneInput):
 
     def _derive_schema(self) -> Schema:
         return Schema(tuple(project_field(item, self.input.schema) for item in self.items))
+
+    @property
+    def takes_changes(self) -> bool:
+        return True
+
+    def _derive_changelog(self) -> Changelog:
+        changes = self.input.changelog
+        kept = {column: item.name for item in reversed(self.items) if (column := carried_column(item.expr))}
+        return replace(changes, key=tuple(kept[name] for name in changes.key))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -51,6 +67,16 @@ class Project(OneInput):
 
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
         return job.Project(id_, self.uid, inputs, lower_items(self.items))
+
+
+def carried_column(expr: Expr) -> str | None:
+    """The input column that an expression gives so that different values stay different, or None."""
+    if isinstance(expr, Cast) and not expr.attempt and isinstance(expr.arg, Column):
+        source, target = expr.arg.type, expr.type
+        both = source in _WHOLE_NUMBERS and target in _WHOLE_NUMBERS
+        wider = both and _WHOLE_NUMBERS.index(source) <= _WHOLE_NUMBERS.index(target)
+        return expr.arg.name if wider else None
+    return expr.name if isinstance(expr, Column) else None
 
 
 def project_field(item: NamedExpr, schema: Schema) -> Field:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from compiler.jobplan import model as job
+from compiler.plan.changelog import Changelog
 from compiler.plan.expr import Expr, to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
@@ -18,7 +19,8 @@ class SeedJoin(Node):
     """Joins each row of `stream` with the rows of `table`, which is broadcast.
 
     The binder has renamed columns so that the names of both sides differ. No state is kept: the table
-    does not change, so a row's matches are known when it arrives.
+    does not change, so a row's matches are known when it arrives. A change whose row finds no match becomes
+    the deletion of its key (inner); one that finds two would make two rows of one key, and fails the epoch.
     """
 
     kind: ClassVar[str] = "seed_join"
@@ -51,6 +53,13 @@ class SeedJoin(Node):
             return replace(field, nullable=True) if self.join == "left" else field
 
         return Schema((*self.stream.schema.fields, *(right(f) for f in self.table.schema)))
+
+    @property
+    def takes_changes(self) -> bool:
+        return self.join in ("inner", "left")
+
+    def _derive_changelog(self) -> Changelog:
+        return self.stream.changelog.inexact
 
     def describe(self) -> str:
         condition = f" on {to_sql(self.condition)}" if self.condition is not None else ""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from compiler.syntax.steps.aggregate import read_aggregate
+from compiler.syntax.steps.changelog import read_changelog
 from compiler.syntax.steps.dedup import read_dedup
 from compiler.syntax.steps.derive import read_derive
+from compiler.syntax.steps.distinct import read_distinct
 from compiler.syntax.steps.filter import read_filter
 from compiler.syntax.steps.join import read_join
 from compiler.syntax.steps.match import read_match
@@ -36,6 +38,9 @@ READERS: Final[dict[str, ReadStep]] = {
     "match": read_match,
     "union": read_union,
     "unnest": read_unnest,
+    "distinct": read_distinct,
+    "from_changelog": read_changelog,
+    "to_changelog": read_changelog,
 }
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Sink
+from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.spark.context import quote
 
 
@@ -84,4 +85,13 @@ class Writer(Protocol):
 
 def columns_of(sink: Sink, batch: DataFrame) -> DataFrame:
     """The sink's columns with their types, and without marks that only mean something to a stream."""
-    return batch.select(*(F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={}) for c in sink.columns))
+    return batch.select(*_columns(sink))
+
+
+def changes_of(sink: Sink, batch: DataFrame, *more: Column) -> DataFrame:
+    """As `columns_of`, with the operation of each change in front, if they are changes, and `more` behind."""
+    return batch.select(*([OP_COLUMN] if sink.upsert else []), *_columns(sink), *more)
+
+
+def _columns(sink: Sink) -> list[Column]:
+    return [F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={}) for c in sink.columns]

@@ -6,7 +6,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Sink
-from runtime.connectors.sinks.base import SinkContext, columns_of
+from compiler.jobplan.operators.base import OP_COLUMN
+from runtime.connectors.sinks.base import SinkContext, changes_of
+from runtime.spark.context import quote
 
 _MOST_ROWS = 20
 
@@ -32,9 +34,9 @@ class ConsoleWriter:
 
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Collects the whole epoch: all of a stateful batch must be computed, and it is one pass."""
-        shown = columns_of(self._sink, batch)
-        names = [column.name for column in self._sink.columns]
-        text = shown.select(*(F.col(f"`{n.replace('`', '``')}`").cast("string") for n in names))
+        shown = changes_of(self._sink, batch)
+        names = ["op" if name == OP_COLUMN else name for name in shown.columns]
+        text = shown.select(*(F.col(quote(name)).cast("string") for name in shown.columns))
         rows: list[list[str]] = []
         count = 0
         for row in text.toLocalIterator():

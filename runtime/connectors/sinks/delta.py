@@ -1,4 +1,4 @@
-"""A Delta table: appends, or upserts by primary key."""
+"""A Delta table: appends, or changes by primary key."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import Column, DataFrame, SparkSession
 
-from compiler.diagnostics.codes import PRIMARY_KEY
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
+from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.connectors.sinks.settle import settle
+from runtime.spark.changes import DELETE
 from runtime.spark.context import quote
 
 _LOG = "_delta_log"
@@ -29,8 +29,8 @@ _LOOK_BACK = 20
 class DeltaWriter:
     """Commits an epoch together with its number, under an application id of sink and checkpoint.
 
-    With a primary key an epoch is merged. An append query has no order between two rows of one key, so
-    such an epoch is refused rather than settled by chance.
+    With a primary key an epoch is merged: rows replace those of their key, and changes may delete them. Of
+    several rows of one key the last counts (`settle`). Changes without a key are those of a table of one row.
     """
 
     def __init__(self, sink: Sink, ctx: SinkContext) -> None:
@@ -39,7 +39,8 @@ class DeltaWriter:
         self.folder = ownership.output_folder(sink, ctx.project_dir)
         self.location = str(sink.options["path"])
         self.rows_written = 0
-        self.passes = 2 if sink.primary_key else 1
+        self._merges = bool(sink.primary_key) or sink.upsert
+        self.passes = 2 if self._merges else 1
         self._incarnation = ""
         self._written = -1
 
@@ -53,7 +54,7 @@ class DeltaWriter:
         epochs = self._epochs()
         others = [app for app in epochs if app.startswith(self._prefix()) and app != self._app()]
         # An upsert lands on the rows that it made before; appended rows would be there twice.
-        if others and not self._sink.primary_key:
+        if others and not self._merges:
             raise ownership.other_incarnation(self._sink.uid, self.folder)
         written = epochs.get(self._app(), -1)
         if written > last_epoch:
@@ -72,11 +73,10 @@ class DeltaWriter:
         # same, Delta itself skips a transaction that it has.
         if self.has(epoch):
             return False
-        rows = columns_of(self._sink, batch)
-        if self._sink.primary_key:
-            self._merge(session, epoch, rows)
+        if self._merges:
+            self._merge(session, epoch, settle(self._sink, epoch, batch))
         else:
-            rows.write.format("delta").mode("append").options(
+            columns_of(self._sink, batch).write.format("delta").mode("append").options(
                 txnAppId=self._app(), txnVersion=str(epoch)
             ).save(str(self.folder))
         self._written = epoch
@@ -146,35 +146,21 @@ class DeltaWriter:
     def _merge(self, session: SparkSession, epoch: int, rows: DataFrame) -> None:
         from delta.tables import DeltaTable
 
-        keys = self._sink.primary_key
-        self._refuse_duplicates(epoch, rows)
         # NULL meets NULL: with plain equality each epoch would insert such a row again.
-        same = " AND ".join(f"t.{quote(key)} <=> s.{quote(key)}" for key in keys)
+        same = [f"t.{quote(key)} <=> s.{quote(key)}" for key in self._sink.primary_key]
+        values: dict[str, str | Column] = {
+            quote(column.name): f"s.{quote(column.name)}" for column in self._sink.columns
+        }
+        stays = f"s.{OP_COLUMN} <> '{DELETE}'" if self._sink.upsert else "true"
         with _transaction(session, self._app(), epoch):
-            (
+            merge = (
                 DeltaTable.forPath(session, str(self.folder))
                 .alias("t")
-                .merge(rows.alias("s"), same)
-                .whenMatchedUpdateAll()
-                .whenNotMatchedInsertAll()
-                .execute()
+                .merge(rows.alias("s"), " AND ".join(same) or "true")
             )
-
-    def _refuse_duplicates(self, epoch: int, rows: DataFrame) -> None:
-        keys = self._sink.primary_key
-        columns = [F.col(quote(key)) for key in keys]
-        counted = rows.groupBy(*columns).agg(F.count(F.lit(1)).alias("__headrace_n"))
-        twice = counted.where("__headrace_n > 1").limit(1).collect()
-        if twice:
-            key = ", ".join(f"{name} = {twice[0][i]}" for i, name in enumerate(keys))
-            raise DiagnosticError(
-                Diagnostic(
-                    PRIMARY_KEY,
-                    f"epoch {epoch} of sink {self._sink.uid} has {twice[0]['__headrace_n']} rows for {key}",
-                    cause="rows of one epoch have no order, so none of them is the last; nothing was written",
-                    fix="aggregate by the primary key, or keep one row a key, before the sink",
-                )
-            )
+            if self._sink.upsert:
+                merge = merge.whenMatchedDelete(f"s.{OP_COLUMN} = '{DELETE}'")
+            merge.whenMatchedUpdate(set=values).whenNotMatchedInsert(stays, values=values).execute()
 
     def _rows_of(self, epoch: int) -> int:
         """Rows of the epoch, from its commit; others may have committed since."""

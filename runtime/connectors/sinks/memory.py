@@ -5,14 +5,14 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Row
 
 from compiler.jobplan.model import Sink
-from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.connectors.sinks.base import SinkContext, changes_of
 
 # Rows by sink uid; whoever runs a plan in this process reads them here.
 ROWS: dict[str, list[Row]] = {}
 
 
 class MemoryWriter:
-    """Appends to `ROWS`."""
+    """Appends to `ROWS`; a change has its operation in front, as `OP_COLUMN`."""
 
     passes = 1
 
@@ -31,7 +31,7 @@ class MemoryWriter:
 
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Collects the epoch."""
-        rows = columns_of(self._sink, batch).collect()
+        rows = changes_of(self._sink, batch).collect()
         ROWS.setdefault(self._sink.uid, []).extend(rows)
         self.rows_written += len(rows)
         return True

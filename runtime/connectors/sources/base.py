@@ -33,6 +33,8 @@ class Source(Protocol):
         """The stream, with at least the declared columns. Its read name must be `scan.read_name`.
 
         Metadata columns have the connector's own types; they are cast to the declared ones later.
+        If `scan.sequence` asks for it and the source knows an order, each row says when it came
+        (`runtime.connectors.sources.arrival`).
         """
         ...
 

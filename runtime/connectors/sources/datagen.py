@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import Column, Options, Scan
 from runtime.connectors.sources import row_numbers
+from runtime.connectors.sources.arrival import sequence
 from runtime.spark.context import Context
 
 _DEFAULT_START = "2024-01-01 00:00:00"
@@ -58,7 +59,9 @@ class DatagenSource:
             .load()
         )
         maker = _Maker(scan.options, rate)
-        return numbers.select(*(maker.column(column).alias(column.name) for column in scan.columns))
+        number = F.col(row_numbers.COLUMN)
+        arrival = [sequence(F.lit(0), F.lit(""), F.lit(0), number)] if scan.sequence else []
+        return numbers.select(*(maker.column(c).alias(c.name) for c in scan.columns), *arrival)
 
 
 def _number_of_rows(scan: Scan) -> int:

@@ -26,11 +26,6 @@ KEYS: Final[dict[str, Callable[[Column], Column]]] = {
 }
 
 
-def with_file_metadata(rows: DataFrame, scan: Scan) -> DataFrame:
-    """The rows with the metadata columns of a scan behind their own."""
-    return rows.select("*", *file_metadata(rows, scan)) if scan.metadata else rows
-
-
 def file_metadata(rows: DataFrame, scan: Scan) -> list[Column]:
     """The metadata columns of a scan, over the rows as the reader gives them."""
     file = file_of(rows)

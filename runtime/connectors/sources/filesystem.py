@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from compiler.diagnostics.codes import CHANGED_FILE, MISSING_PATH
@@ -14,8 +14,9 @@ from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import Scan
 from runtime.connectors import paths
 from runtime.connectors.formats import file_format, spark_options
+from runtime.connectors.sources.arrival import row_of_task, sequence
 from runtime.connectors.sources.base import schema_of
-from runtime.connectors.sources.file_metadata import file_metadata, file_of, with_file_metadata
+from runtime.connectors.sources.file_metadata import file_metadata, file_of
 from runtime.spark.context import Context, quote
 
 _FOREVER = "36500d"
@@ -95,7 +96,10 @@ class FilesystemSource:
             .options(**spark_options(scan.options))
         )
         rows = reader.load(_location(str(scan.options["path"]), ctx.project_dir))
-        return with_file_metadata(rows, scan) if scan.marks is None else _marked(rows, scan, scan.marks[1])
+        if scan.marks is not None:
+            return _marked(rows, scan, scan.marks[1])
+        more = [*(file_metadata(rows, scan) if scan.metadata else ()), *_arrival(rows, scan)]
+        return rows.select("*", *more) if more else rows
 
 
 def _marked(rows: DataFrame, scan: Scan, position: str) -> DataFrame:
@@ -107,9 +111,29 @@ def _marked(rows: DataFrame, scan: Scan, position: str) -> DataFrame:
     """
     columns = [F.col(quote(name)) for name in rows.columns]
     place = file_of(rows).getField("file_path").alias(position)
-    whole = F.struct(*columns, *file_metadata(rows, scan), place).alias("__record")
+    whole = F.struct(*columns, *file_metadata(rows, scan), place, *_arrival(rows, scan)).alias("__record")
     barrier = rows.select(whole, F.spark_partition_id().alias("__partition")).where("__partition >= 0")
     return barrier.select("__record.*")
+
+
+def _arrival(rows: DataFrame, scan: Scan) -> list[Column]:
+    """The order of the rows, if it is asked for.
+
+    Files by their time, then by their path; in a file its parts, and in each the lines as they are read.
+
+    A task reads a part from its begin to its end.
+    """
+    if not scan.sequence:
+        return []
+    file = file_of(rows)
+    return [
+        sequence(
+            F.unix_micros(file["file_modification_time"]),
+            file["file_path"],
+            file["file_block_start"],
+            row_of_task(),
+        )
+    ]
 
 
 def _entries(log: Path) -> dict[str, tuple[int, int]]:

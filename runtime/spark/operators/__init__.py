@@ -14,6 +14,8 @@ from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
+    changelog_functions,
+    distinct,
     filter,
     fused_aggregate,
     generate,
@@ -50,6 +52,9 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     FusedAggregate: fused_aggregate.lower,
     model.Over: over.lower,
     model.TopN: top_n.lower,
+    model.Distinct: distinct.lower,
+    model.FromChangelog: changelog_functions.lower_from,
+    model.ToChangelog: changelog_functions.lower_to,
     model.Union: union.lower,
     model.SeedJoin: seed_join.lower,
     model.IntervalJoin: interval_join.lower,

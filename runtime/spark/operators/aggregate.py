@@ -8,7 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Aggregate
+from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.spark.barrier import barrier
+from runtime.spark.changes import UPDATE
 from runtime.spark.context import Context, event_time
 
 # Names of the keys inside the state store, out of the way of the input's columns. The one that closes a
@@ -56,5 +58,7 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
             if name in marked
             else columns[name].alias(name)
             for name in op.output
-        )
+        ),
+        # Spark does not say whether it had the group before.
+        *([F.lit(UPDATE).alias(OP_COLUMN)] if op.upsert else []),
     )

@@ -8,10 +8,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Filter
+from runtime.spark.changes import keep_if
 from runtime.spark.context import Context
 
 
 def lower(op: Filter, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     """SQL's WHERE: neither false nor NULL passes."""
     (rows,) = inputs
-    return rows.where(F.expr(op.predicate))
+    return keep_if(rows, F.expr(op.predicate))

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Column, Scan
 from runtime.connectors.sources import SOURCES
+from runtime.spark.changes import hidden
 from runtime.spark.context import Context, quote
 from runtime.spark.counters import BAD_RECORDS, count_set_aside
 
@@ -23,11 +24,12 @@ def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     """Hands over to the connector and keeps the declared columns, in their order."""
     rows = SOURCES[op.connector].read(op, ctx)
     if op.marks is None:
-        return rows.select(*(_column(op, column).alias(column.name) for column in op.columns))
+        columns = (_column(op, column).alias(column.name) for column in op.columns)
+        return rows.select(*columns, *hidden(rows))
     raw, position = op.marks
     mark = _mark(op, raw)
     kept = [_value(op, column).alias(column.name) for column in op.columns]
-    marked = rows.select(*kept, mark.alias(raw), F.col(quote(position)))
+    marked = rows.select(*kept, mark.alias(raw), F.col(quote(position)), *hidden(rows))
     return count_set_aside(marked, op.uid, BAD_RECORDS, F.col(quote(raw)).isNotNull())
 
 

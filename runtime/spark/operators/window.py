@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Window
+from runtime.spark.changes import hidden, visible
 from runtime.spark.context import Context, event_time, quote
 
 _WINDOW = "__headrace_window"
@@ -35,7 +36,7 @@ def lower(op: Window, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     if op.kind == "cumulate":
         assigned = assigned.select("*", F.explode(_ends(op)).alias(_END))
         end = F.col(_END)
-    return assigned.select(*(F.col(quote(name)) for name in rows.columns), *bounds(op, start, end))
+    return assigned.select(*visible(rows), *bounds(op, start, end), *hidden(rows))
 
 
 _END = "__headrace_end"

@@ -1,0 +1,44 @@
+"""Who reads changes must know that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.plan.logical import LogicalPlan
+from compiler.plan.node import Node, walk
+from compiler.plan.operators import SeedJoin, Union
+
+
+def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
+    """HR345 for an operator that would take each change of a row for a new row."""
+    roots = (*(relation.node for relation in plan.relations), *(sink.node for sink in plan.sinks))
+    for node in walk(*roots):
+        changes = next((child.changelog for child in node.inputs if not child.changelog.is_append), None)
+        if changes is None or node.takes_changes:
+            continue
+        yield Diagnostic(
+            codes.CHANGES_INPUT,
+            f"{_name(node)} cannot read changes",
+            plan.places.get(node.uid),
+            cause=f"its input is an {changes}: a row may replace or delete an earlier one, and it would "
+            "count as one more",
+            fix=_fix(node),
+        )
+
+
+def _name(node: Node) -> str:
+    if isinstance(node, SeedJoin):
+        return f"a {node.join} join"
+    return {"union": "UNION ALL", "window": "a window", "aggregate": "GROUP BY", "distinct": "DISTINCT"}.get(
+        node.kind, f"operator `{node.kind}`"
+    )
+
+
+def _fix(node: Node) -> str:
+    if isinstance(node, Union):
+        return "unite the rows before they are grouped: both tables may have a row of one key"
+    if isinstance(node, SeedJoin):
+        return "use an inner or a left join"
+    return "compute it from the rows before they are grouped, or turn the changes into rows with TO_CHANGELOG"

@@ -1,0 +1,27 @@
+"""SELECT DISTINCT."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from compiler.jobplan.operators.base import JobOperator
+
+
+class Marked(Struct, frozen=True):
+    """A column, and how far its watermark lags behind (ms) if it is an event time."""
+
+    name: str
+    delay_ms: int | None
+
+
+class Distinct(JobOperator, frozen=True, tag="distinct"):
+    """The first of rows that are equal in all columns.
+
+    `event_time` names the column whose watermark ends the memory of a row, or is None if nothing does.
+    """
+
+    id: str
+    uid: str
+    inputs: tuple[str, ...]
+    event_time: str | None
+    columns: tuple[Marked, ...]

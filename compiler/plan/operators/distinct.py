@@ -1,0 +1,78 @@
+"""SELECT DISTINCT and UNION."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from compiler.jobplan import model as job
+from compiler.plan.node import EdgeKind
+from compiler.plan.operators._one_input import OneInput
+from compiler.plan.operators.watermark import format_ms
+from compiler.plan.schema import Field, Schema
+
+
+@dataclass(frozen=True)
+class Distinct(OneInput):
+    """The first of equal rows, as soon as it comes.
+
+    An event time among the columns bounds what is remembered: once the watermark has passed it, an equal
+    row would be late.
+    """
+
+    kind: ClassVar[str] = "distinct"
+
+    def _derive_schema(self) -> Schema:
+        return self.input.schema
+
+    def edge_from(self, index: int) -> EdgeKind:
+        return "hash"
+
+    @cached_property
+    def event_time(self) -> Field | None:
+        """The column that ends the memory of a row: a window's end, or an event time itself."""
+        marked = [f for f in self.schema if f.is_event_time]
+        ends = [f for f in marked if f.window and f.window.part == "end"]
+        plain = [f for f in marked if f.window is None]
+        return next(iter((*ends, *plain, *marked)), None)
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.is_stream
+
+    def state(self, operator: str) -> job.State | None:
+        if not self.is_stateful:
+            return None
+        time = self.event_time
+        return job.State(
+            operator=operator,
+            uid=self.uid,
+            kind=self.kind,
+            keys=self.schema.names,
+            fingerprint=self._fingerprint(),
+            bound="unbounded, because no column is an event time"
+            if time is None or time.watermark_ms is None
+            else f"forgets a row {format_ms(time.watermark_ms)} after its {time.name}",
+        )
+
+    def _fingerprint(self) -> str:
+        columns = [[f.name, f.type.sql] for f in self.schema]
+        time = self.event_time
+        stored = {"columns": columns, "time": time.name if time else None}
+        return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
+
+    def describe(self) -> str:
+        return ", ".join(self.schema.names)
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        time = self.event_time if self.is_stateful else None
+        return job.Distinct(
+            id=id_,
+            uid=self.uid,
+            inputs=inputs,
+            event_time=time.name if time else None,
+            columns=tuple(job.Marked(f.name, f.watermark_ms) for f in self.schema),
+        )

@@ -1,0 +1,48 @@
+"""The column that orders the rows of an epoch by their arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+
+from compiler.jobplan.operators.base import SEQUENCE_COLUMN
+
+
+def sequence(at: Column, place: Column, part: Column, row: Column) -> Column:
+    """The order of arrival, of one type for all sources so that unions can hold it.
+
+    Args:
+        at: microseconds since 1970 of what the row came in: a file, a message.
+        place: what it came in, to tell those of one time apart.
+        part: number of the part of that place.
+        row: number of the row in its part.
+    """
+    return F.struct(
+        at.cast("bigint").alias("at"),
+        place.cast("string").alias("place"),
+        part.cast("bigint").alias("part"),
+        row.cast("bigint").alias("row"),
+    ).alias(SEQUENCE_COLUMN)
+
+
+def row_of_task() -> Column:
+    """Numbers the rows of each task as they are read, from 0.
+
+    Spark refuses monotonically_increasing_id() on a stream. The function that counts is nested, so that it is
+    sent to the workers by value: they need not have headrace.
+    """
+
+    def count(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        first = 0
+        for batch in batches:
+            yield pa.array(range(first, first + len(batch)), pa.int64())
+            first += len(batch)
+
+    counted = arrow_udf(count, "bigint")
+    # The argument only says how many rows there are.
+    number: Column = counted.asNondeterministic()(F.spark_partition_id())
+    return number

@@ -1,0 +1,41 @@
+"""Columns that travel with the rows and are in no schema: what a change does, and when its row arrived."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from compiler.jobplan.operators.base import OP_COLUMN, SEQUENCE_COLUMN
+from runtime.spark.context import quote
+
+INSERT, UPDATE, DELETE = "+I", "+U", "-D"
+
+HIDDEN = (OP_COLUMN, SEQUENCE_COLUMN)
+
+
+def hidden(rows: DataFrame) -> list[Column]:
+    """The hidden columns that the rows have: an operator that gives a row for a row selects them last."""
+    return [F.col(name) for name in HIDDEN if name in rows.columns]
+
+
+def visible(rows: DataFrame) -> list[Column]:
+    """All other columns, in order."""
+    return [F.col(quote(name)) for name in rows.columns if name not in HIDDEN]
+
+
+def are_changes(rows: DataFrame) -> bool:
+    """Whether the rows are changes."""
+    return OP_COLUMN in rows.columns
+
+
+def keep_if(rows: DataFrame, condition: Column) -> DataFrame:
+    """Rows that pass; a change that does not becomes the deletion of its key.
+
+    What was there under the key before may have passed, and then has to go.
+    """
+    if not are_changes(rows):
+        return rows.where(condition)
+    passes = F.coalesce(condition, F.lit(False)) & (F.col(OP_COLUMN) != DELETE)
+    op = F.when(passes, F.col(OP_COLUMN)).otherwise(F.lit(DELETE)).alias(OP_COLUMN)
+    rest = [column for column in HIDDEN if column != OP_COLUMN and column in rows.columns]
+    return rows.select(*visible(rows), op, *rest)
