@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column
@@ -42,7 +43,8 @@ def row_of_task() -> Column:
             yield pa.array(range(first, first + len(batch)), pa.int64())
             first += len(batch)
 
-    counted = arrow_udf(count, "bigint")
+    # Its kind follows from the types of `count`, which no overload of PySpark's knows.
+    make: Any = arrow_udf
     # The argument only says how many rows there are.
-    number: Column = counted.asNondeterministic()(F.spark_partition_id())
+    number: Column = make(count, "bigint").asNondeterministic()(F.spark_partition_id())
     return number
