@@ -119,7 +119,7 @@ def _edge(op: job.Operator, index: int) -> str:
     return f"input {index + 1}"
 
 
-def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912  # one case an operator
+def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912, PLR0915  # one case an operator
     match op:
         case job.Scan():
             where = op.options.get("path") or op.options.get("topic")
