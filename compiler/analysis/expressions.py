@@ -196,11 +196,16 @@ class ExpressionBinder:
     def unsupported(self, tree: exp.Expr) -> DiagnosticError:
         """The mistake of something that is no expression here, ready to be raised."""
         if isinstance(tree, (exp.Subquery, exp.Exists, exp.Select)):
+            tested = isinstance(tree, exp.Exists) or isinstance(tree.parent, exp.In)
             return self.error(
                 codes.NOT_YET_STREAMING,
-                f"a subquery cannot stand in {self.clause}",
+                "IN and EXISTS (SELECT …) stand in WHERE, by themselves or beside AND"
+                if tested
+                else f"a query cannot be a value in {self.clause}",
                 tree,
-                fix="join with a seed, or make the subquery a model",
+                fix="write two queries and unite them with UNION ALL, or join with the relation"
+                if tested
+                else "join with the relation and take its column, or put a constant into `vars`",
             )
         known = _NOT_RUN.get(type(tree))
         if known is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ _WITHOUT_PARENTHESES = frozenset({"localtimestamp", "localtime", "current_time"}
 class _Parameters(Scope):
     """The parameters of a rewrite, which stand for arguments that have been bound."""
 
-    bound: Mapping[str, Expr]
+    bound: Mapping[str, Expr] = field(kw_only=True)
 
     def find(self, names: tuple[str, ...]) -> Expr | None:
         return self.bound.get(names[0]) if len(names) == 1 else None
@@ -145,7 +145,7 @@ def _expand(
     rest = [f"args{index}" for index in range(len(bound) - len(fixed))]
     parsed = _parsed(sql.replace("*args", ", ".join(rest)))
     names = dict(zip((*fixed, *rest), bound, strict=True))
-    inner = binder.over(_Parameters((), {**clauses, **names}), parsed.fragment, binder.span(tree))
+    inner = binder.over(_Parameters((), bound={**clauses, **names}), parsed.fragment, binder.span(tree))
     try:
         return inner.bind(parsed.tree)
     except DiagnosticError as error:

@@ -10,8 +10,10 @@ from compiler.analysis.table_arguments import named_table
 from compiler.diagnostics.source import Span
 from compiler.syntax.dialect import Parsed
 
-# Only below these can a relation be named: nothing in an expression is, since subqueries are refused there.
-_INSIDE = (exp.Query, exp.Table, exp.From, exp.Join, exp.CTE, exp.With, exp.Alias, exp.Subquery)
+# Only below these can a relation be named: in expressions, only by a subquery in WHERE.
+_QUERIES = (exp.Query, exp.Table, exp.From, exp.Join, exp.CTE, exp.With, exp.Alias, exp.Subquery)
+_PREDICATES = (exp.Where, exp.And, exp.Not, exp.Paren, exp.In, exp.Exists)
+_INSIDE = (*_QUERIES, *_PREDICATES)
 
 
 def references(parsed: Parsed) -> list[tuple[str, Span]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -37,9 +37,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The relations of one SELECT, or the columns that a YAML step sees."""
+    """The relations of one SELECT, or the columns that a YAML step sees.
+
+    Args:
+        parts: the relations.
+        outer: what a subquery sees of the query around it, where it has no such name of its own.
+    """
 
     parts: tuple[Part, ...]
+    outer: Scope | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, schema: Schema, alias: str | None = None) -> Scope:
@@ -61,6 +67,8 @@ class Scope:
             return None
         wanted = names[0].lower()
         found = [c.field for part in self.parts for c in part.columns if c.name.lower() == wanted]
+        if not found and self.outer is not None:
+            return self.outer.find(names)
         return Column(found[0].type, found[0].nullable, found[0].name) if len(found) == 1 else None
 
     def resolve(self, names: tuple[str, ...], span: Span) -> Expr:
@@ -79,6 +87,8 @@ class Scope:
             raise self._ambiguous(first, span)
         if found:
             return self._fields(found[0], rest, span)
+        if self.outer is not None:
+            return self.outer.resolve(names, span)
         raise self._unknown(names, span)
 
     def _fields(self, column: Visible, fields: Sequence[str], span: Span) -> Expr:

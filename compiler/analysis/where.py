@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from compiler.analysis.relations import Bound
 from compiler.analysis.scope import Scope
+from compiler.analysis.subqueries import bind_subquery, is_subquery
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.plan.expr import Expr, conjunction
@@ -32,8 +33,10 @@ class Where:
         self._binder = binder
         self._tree = tree
         self._where: exp.Expr | None = tree.args.get("where")
-        self._left: list[exp.Expr] = _conjuncts(self._where.this) if self._where is not None else []
-        self._whole = True
+        parts = _conjuncts(self._where.this) if self._where is not None else []
+        self._left: list[exp.Expr] = [part for part in parts if not is_subquery(part)]
+        self._subqueries = [part for part in parts if is_subquery(part)]
+        self._whole = not self._subqueries
 
     def of(self, join: exp.Join) -> Callable[[Scope, Wanted], list[Expr]]:
         """What gives the parts of WHERE to one join of the SELECT."""
@@ -74,6 +77,14 @@ class Where:
 
     def filter(self, bound: Bound) -> Node | None:
         """The rows that pass; None if a mistake was found and told."""
+        node = self._filtered(bound)
+        for part in self._subqueries:
+            rows = Bound(node or bound.node, bound.scope)
+            found = self._binder.attempt(lambda rows=rows, part=part: bind_subquery(self._binder, rows, part))  # type: ignore[misc]  # bound now
+            node = found if node is not None else None
+        return node
+
+    def _filtered(self, bound: Bound) -> Node | None:
         if self._where is None or not self._left:
             return bound.node
         binder = self._binder.expressions(bound.scope, "WHERE")

@@ -100,10 +100,10 @@ def made(session: SparkSession, root: Path, query: str, rows: DataFrame) -> Data
         f"CREATE SOURCE t ({COLUMNS}) WITH (connector = 'filesystem', path = 'in', format = 'json');\n"
         f"CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS {query};",
     )
-    context = Context(session, root, root, streaming=False)
+    context = Context(session, root, root / "plan", streaming=False)
     frames: dict[str, DataFrame] = {}
     for op in plan.queries[0].operators:
-        inputs = [] if isinstance(op, m.Scan) else [frames[i] for i in op.inputs]
+        inputs = [frames[i] for i in getattr(op, "inputs", ())]
         frames[op.id] = rows if isinstance(op, m.Scan) else lower(op, inputs, context)
     return frames[plan.queries[0].sinks[0].input]
 
