@@ -7,6 +7,7 @@ a query, YAML a list of steps; the binder turns both into the same logical plan.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import Span
@@ -90,7 +91,13 @@ class NamedExpression:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a YAML model; each has a class of its own under `compiler.syntax.steps`."""
+    """A step of a YAML model; each has a class of its own under `compiler.syntax.steps`.
+
+    `keeps_columns` says that the columns after it are those before it: if it is wrong, the steps behind it
+    can be judged all the same.
+    """
+
+    keeps_columns: ClassVar[bool] = False
 
     span: Span
 

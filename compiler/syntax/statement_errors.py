@@ -268,7 +268,7 @@ class _Explainer:
                 return Advice("write the options in parentheses: WITH (key = 'value')")
             if _KEY_BEFORE.search(self.text[: self.offset]):
                 return Advice(f"write the columns in parentheses: PRIMARY KEY ({token})")
-        if "INTO" in accepts:
+        if "INTO" in accepts and self._keyword() is None:
             return Advice("write INTO before the name", "INTO", self._insert("INTO "))
         if "NAME" in accepts and token == "(":
             return Advice(f"write a name after {self.previous.upper()}", "a name")

@@ -62,14 +62,22 @@ class StepsBinder:
         """Binds all steps in order.
 
         Raises:
-            DiagnosticError: the first mistake; a step is judged by what the steps before it gave.
+            DiagnosticError: the mistakes up to the first step that leaves open which columns there are.
             Poisoned: a relation has a mistake of its own.
         """
         relation = self.catalog.get(body.source.value, body.source.span)
         node, scope = relation.node, Scope.of(relation.node.schema, relation.name)
+        wrong: list[Diagnostic] = []
         for index, step in enumerate(body.steps):
             bind = self._steps[type(step)]
-            node, scope = bind(self, node, scope, step, body.steps[:index])
+            try:
+                node, scope = bind(self, node, scope, step, body.steps[:index])
+            except DiagnosticError as error:
+                wrong.extend(error.diagnostics)
+                if not step.keeps_columns:
+                    break
+        if wrong:
+            raise DiagnosticError(*wrong)
         return self.flat(node, scope, body.span)
 
     def flat(self, node: Node, scope: Scope, span: Span) -> Node:

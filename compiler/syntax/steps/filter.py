@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import Step
@@ -14,6 +15,8 @@ from compiler.syntax.yaml_nodes import Entry
 @dataclass(frozen=True, slots=True)
 class FilterStep(Step):
     """Keeps rows."""
+
+    keeps_columns: ClassVar[bool] = True
 
     predicate: Fragment
 
