@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from compiler.analysis.model_options import OPTIONS
 from compiler.connectors import CONNECTORS, Option
 from compiler.functions.flink import DIFFERS, NOT_RUN, REWRITES, SAME
 from compiler.project.config import DEFAULT_KEYS, TARGET_KEYS
@@ -30,7 +32,9 @@ def rows() -> list[str]:
 
 
 def test_connectors(golden: Callable[[Path, str], None]) -> None:
-    head, rule, rest = PAGE.read_text(encoding="utf-8").partition("|---|---|---|\n")
+    head, rule, rest = PAGE.read_text(encoding="utf-8").partition(
+        "| connector | as | options |\n|---|---|---|\n"
+    )
     _, _, after = rest.partition("\n\n")
     golden(PAGE, head + rule + "\n".join(rows()) + "\n\n" + after)
 
@@ -71,3 +75,17 @@ def test_flink_functions(golden: Callable[[Path, str], None]) -> None:
     lines = [f"| `{one.name}` | {one.reason} | {one.fix} |" for one in NOT_RUN.values()]
     page = _between(page, "| function | because | instead |\n|---|---|---|\n", lines)
     golden(PAGE, page)
+
+
+def test_options_of_models_and_metadata_keys() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    rows = text.partition("| option | of | says |\n|---|---|---|\n")[2].partition("\n\n")[0].splitlines()
+    told = {
+        name: row.split("|")[2].strip().split(", ")
+        for row in rows
+        for name in re.findall(r"`([\w.]+)`", row.split("|")[1])
+    }
+    assert told == {name: list(can_have) for name, (_, can_have) in OPTIONS.items()}
+    for connector in CONNECTORS:
+        for metadata in connector.metadata:
+            assert f"`{metadata.key}`" in text
