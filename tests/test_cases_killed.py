@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
-from test_cases import RUN, Expectation, batches, check, compile_case, expectations, lay_out
+from test_cases import RUN, Expectation, batches, check, compile_case, expectations, lay_out, looks_up
 
 from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
@@ -34,6 +34,8 @@ def runs_by_end() -> list[tuple[str, list[tuple[str, int]]]]:
         names = [
             (name, number)
             for name in RUN
+            # A lookup sees the table of the moment, and here all batches are laid out before the first.
+            if not looks_up(name)
             for number, expected in enumerate(expectations(name))
             if expected.end_of_input == end
         ]

@@ -17,7 +17,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import Scan
+from compiler.plan.operators import LookupJoin, Scan
 from compiler.plan.operators.watermark import format_ms
 
 # Reads and stateful operators, by identity.
@@ -266,7 +266,8 @@ def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
     """The lowest operator through which all rows of all sinks pass, with nothing stateful behind it.
 
     If an operator above it has two consumers, the trunk is moved up to where the ways part: a stream
-    that is read once and used twice is persisted once, instead of being read twice.
+    that is read once and used twice is persisted once, instead of being read twice. So it is above a lookup
+    join.
 
     Returns:
         The trunk, or None if the sinks have none.
@@ -280,6 +281,10 @@ def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
     parting = next((node for node in stream if consumers[id(node)] > 1 and not behind[id(node)]), None)
     if lowest is not None and parting is not None:
         lowest = dominators.common([lowest, id(parting)]) or lowest
+    for node in stream:
+        # A lookup reads its table on the rows of an epoch, so it must stand below the trunk.
+        if isinstance(node, LookupJoin) and lowest is not None:
+            lowest = dominators.common([lowest, id(node.stream)])
     if lowest is not None and behind[lowest]:
         return None
     return dominators.node(lowest)

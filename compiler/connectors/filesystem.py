@@ -18,13 +18,20 @@ _COMMON = (
     Option("timestamp_format", flink=("timestamp-format",)),
 )
 
+_REFRESH = Option(
+    "lookup.cache.ttl",
+    "duration",
+    flink=("lookup.partial-cache.expire-after-write", "lookup.full-cache.periodic-reload.interval"),
+)
+
 CONNECTOR = Connector(
     name="filesystem",
-    source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1)),
+    source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1), _REFRESH),
     sink=(*_COMMON, *_CSV, Option("compression")),
     exactly_once=True,
     location="path",
     text_formats=("csv", "json"),
+    lookup=True,
     flink=("file", "files"),
     metadata=(
         Metadata("file.path", t.STRING),

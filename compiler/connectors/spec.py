@@ -59,6 +59,7 @@ class Connector:
         upsert: whether its sink takes changes by key.
         text_formats: the formats of its source in which one record can be bad and the next one good.
         shows_changes: whether its sink takes changes as they are, each with its operation.
+        lookup: whether a source of it can be read whole at any time, as a table.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
     """
@@ -72,5 +73,6 @@ class Connector:
     upsert: bool = False
     text_formats: tuple[str, ...] = ()
     shows_changes: bool = False
+    lookup: bool = False
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()

@@ -22,6 +22,8 @@ from compiler.jobplan.operators.distinct import Distinct, Marked
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.lookup_join import LookupJoin
+from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over, OverFunction
 from compiler.jobplan.operators.project import Project
@@ -62,6 +64,8 @@ __all__ = [
     "Item",
     "JobPlan",
     "KeyPair",
+    "LookupJoin",
+    "LookupTable",
     "Manifest",
     "Marked",
     "Match",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.codes import MISSING_ENVIRONMENT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import Options, OptionValue, Query, Scan
+from compiler.jobplan.model import LookupTable, Options, OptionValue, Query, Scan
 
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -47,7 +47,7 @@ class Environment:
         return replace(
             query,
             operators=tuple(
-                replace(op, options=self._options(op.options)) if isinstance(op, Scan) else op
+                replace(op, options=self._options(op.options)) if isinstance(op, (Scan, LookupTable)) else op
                 for op in query.operators
             ),
             sinks=tuple(replace(sink, options=self._options(sink.options)) for sink in query.sinks),
@@ -86,5 +86,6 @@ class Environment:
 
 
 def _places(query: Query) -> list[tuple[str, Options]]:
-    scans = [(f"source {op.uid}", op.options) for op in query.operators if isinstance(op, Scan)]
+    reads = [op for op in query.operators if isinstance(op, (Scan, LookupTable))]
+    scans = [(f"source {op.uid}", op.options) for op in reads]
     return scans + [(f"sink {sink.uid}", sink.options) for sink in query.sinks if not sink.removed]

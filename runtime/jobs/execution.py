@@ -206,7 +206,14 @@ class Execution:
         if self._closed_at is not None and epoch > self._closed_at:
             raise DiagnosticError(_closed(self.query.uid))
         session: SparkSession = batch.sparkSession
-        context = Context(session, self.context.project_dir, self.context.plan_dir, streaming=False)
+        context = Context(
+            session,
+            self.context.project_dir,
+            self.context.plan_dir,
+            streaming=False,
+            query_folder=self.context.query_folder,
+            epoch=epoch,
+        )
         if self._persist:
             batch = batch.persist(StorageLevel.DISK_ONLY)
         try:

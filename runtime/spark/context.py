@@ -19,7 +19,8 @@ class Context:
         project_dir: what relative paths are relative to.
         plan_dir: the state root's copy of the plan, with its seeds.
         streaming: whether the result is a stream (the trunk) or an epoch's rows (below it).
-        query_folder: the query's folder in the state root; only where a stream is lowered.
+        query_folder: the query's folder in the state root, where there is one.
+        epoch: the number of the epoch whose rows are lowered; only below the trunk.
         watches_times: whether each source's event times are told, as an idle timeout needs.
     """
 
@@ -28,6 +29,7 @@ class Context:
     plan_dir: Path
     streaming: bool
     query_folder: Path | None = None
+    epoch: int | None = None
     watches_times: bool = False
 
 

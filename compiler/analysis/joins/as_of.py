@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.analysis.builder import Builder
+from compiler.analysis.joins.lookup import lookup_join
 from compiler.analysis.joins.request import JoinRequest, Rows
 from compiler.analysis.joins.temporal import temporal_join
 from compiler.diagnostics import codes
@@ -24,7 +25,11 @@ def join_as_of(builder: Builder, request: JoinRequest) -> Rows:
             "FOR SYSTEM_TIME AS OF needs a table that changes",
             fix="remove it: a seed does not change while a query runs",
         )
+    if request.form == "lookup" and request.as_of is None:
+        return lookup_join(builder, request)
     time, span = _time(request)
+    if time.is_processing_time:
+        return lookup_join(builder, request)
     if time.is_event_time:
         return temporal_join(builder, request, time)
     times = [f.name for f in request.left.schema if f.is_event_time]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from compiler.analysis.rules.changelog_sink import changelog_sink
 from compiler.analysis.rules.changes_input import changes_input
 from compiler.analysis.rules.delivery import delivery
+from compiler.analysis.rules.lookups import lookups
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     several_inputs,
     match_bounds,
     versioned_state,
+    lookups,
     timeless_rows,
     unused,
 )

@@ -12,6 +12,8 @@ from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.lookup_join import LookupJoin
+from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over
 from compiler.jobplan.operators.project import Project
@@ -52,4 +54,6 @@ Operator = (
     | Distinct
     | FromChangelog
     | ToChangelog
+    | LookupTable
+    | LookupJoin
 )

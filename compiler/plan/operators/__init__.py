@@ -8,6 +8,8 @@ from compiler.plan.operators.from_changelog import FromChangelog
 from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
+from compiler.plan.operators.lookup_join import LookupJoin
+from compiler.plan.operators.lookup_table import LookupTable
 from compiler.plan.operators.match import Match
 from compiler.plan.operators.over import Over
 from compiler.plan.operators.project import Project
@@ -47,6 +49,8 @@ OPERATORS = (
     WindowJoin,
     RegularJoin,
     TemporalJoin,
+    LookupTable,
+    LookupJoin,
     Union,
     FromChangelog,
     ToChangelog,
@@ -62,6 +66,8 @@ __all__ = [
     "FusedAggregate",
     "Generate",
     "IntervalJoin",
+    "LookupJoin",
+    "LookupTable",
     "Match",
     "Over",
     "Project",

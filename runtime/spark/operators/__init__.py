@@ -20,6 +20,8 @@ from runtime.spark.operators import (
     fused_aggregate,
     generate,
     interval_join,
+    lookup_join,
+    lookup_table,
     match,
     over,
     project,
@@ -61,6 +63,8 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.WindowJoin: window_join.lower,
     model.RegularJoin: regular_join.lower,
     model.TemporalJoin: temporal_join.lower,
+    model.LookupTable: lookup_table.lower,
+    model.LookupJoin: lookup_join.lower,
 }
 
 

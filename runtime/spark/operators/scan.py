@@ -35,10 +35,18 @@ def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
 
 def _column(op: Scan, column: Column) -> SparkColumn:
     """NOT NULL is checked where the column is used: Spark takes every column of a file for nullable."""
-    value = _value(op, column)
+    return _not_null(op.uid, column, _value(op, column))
+
+
+def declared(source: str, column: Column) -> SparkColumn:
+    """A column of a record, checked as it was declared."""
+    return _not_null(source, column, F.col(quote(column.name)))
+
+
+def _not_null(source: str, column: Column, value: SparkColumn) -> SparkColumn:
     if column.nullable:
         return value
-    text = f"{NULL_MARKER} source={op.uid} column={column.name}"
+    text = f"{NULL_MARKER} source={source} column={column.name}"
     return F.coalesce(value, F.raise_error(F.lit(text)).cast(column.type))
 
 

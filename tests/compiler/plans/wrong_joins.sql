@@ -26,3 +26,8 @@ CREATE SOURCE rates (
   currency STRING, market STRING, rate DECIMAL(10, 4), changed_at TIMESTAMP(3),
   PRIMARY KEY (currency, market) NOT ENFORCED, WATERMARK FOR changed_at AS changed_at
 ) WITH (connector = 'filesystem', path = 'in/rates', format = 'csv');
+CREATE SOURCE events (id BIGINT, code STRING, seen_at AS PROCTIME()) WITH (connector = 'filesystem', path = 'in/events', format = 'json');
+CREATE MODEL m21 AS SELECT e.id FROM events e RIGHT JOIN clicks FOR SYSTEM_TIME AS OF e.seen_at AS c ON e.code = c.customer;
+CREATE MODEL m22 AS SELECT e.id FROM events e JOIN clicks FOR SYSTEM_TIME AS OF e.seen_at AS c;
+CREATE MODEL counts AS SELECT window_start, window_end, customer FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '5' MINUTES) GROUP BY window_start, window_end, customer;
+CREATE MODEL m23 AS SELECT e.id FROM events e JOIN counts FOR SYSTEM_TIME AS OF e.seen_at AS c ON e.code = c.customer;
