@@ -35,17 +35,7 @@ from runtime.jobs.runner import run
 CASES = Path(__file__).parent / "cases"
 
 # Refused for now: the code says so at the right place.
-NOT_YET: dict[str, str] = {
-    "21_lookup_join_proctime": "HR328",
-    "22_snapshot_join": "HR306",
-    "24_dedup_keep_last": "HR408",
-    "25_dedup_last_by_event_time": "HR408",
-    "36_group_count_changelog": "HR106",
-    "37_from_changelog": "HR308",
-    "37_to_changelog": "HR308",
-    "37_to_changelog_mapped": "HR308",
-    "39_filter_over_upsert": "HR106",
-}
+NOT_YET: dict[str, str] = {}
 
 NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 RUN = [name for name in NAMES if name not in NOT_YET]

@@ -114,7 +114,6 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(op.key_columns)})"
     if isinstance(op, job.Distinct):
         return f"exchange hash({', '.join(column.name for column in op.columns)})"
-    if isinstance(op, job.SeedJoin) and index == 1:
     if isinstance(op, (job.SeedJoin, job.LookupJoin)) and index == 1:
         return "exchange broadcast"
     return f"input {index + 1}"
@@ -162,7 +161,6 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912, PLR0915  # on
             )
         case job.Distinct():
             yield ", ".join(column.name for column in op.columns)
-        case job.SeedJoin():
         case job.LookupTable():
             yield f"{op.uid} from {op.connector} {op.options.get('path', '')}"
             if op.refresh_ms is not None:

@@ -15,12 +15,12 @@ def join_streams(builder: Builder, request: JoinRequest) -> Rows:
     """Joins two streams.
 
     Raises:
-        DiagnosticError: no equality (HR312), an input that changes (HR308), or what the kind of join wants.
+        DiagnosticError: no equality (HR312), an input that changes (HR345), or what the kind of join wants.
     """
     for side, what in ((request.left, "left"), (request.right, "right")):
         if not side.changelog.is_append:
             raise request.error(
-                codes.NOT_YET_STREAMING,
+                codes.CHANGES_INPUT,
                 f"the {what} side of this join takes rows back",
                 cause="what was joined with such a row would have to be taken back too",
                 fix="join before the rows are aggregated, or read it with FOR SYSTEM_TIME AS OF",

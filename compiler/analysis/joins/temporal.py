@@ -33,7 +33,7 @@ def temporal_join(builder: Builder, request: JoinRequest, time: Field) -> Rows:
         )
     if not request.left.changelog.is_append:
         raise request.error(
-            codes.NOT_YET_STREAMING,
+            codes.CHANGES_INPUT,
             "the left side of this join takes rows back",
             cause="what was joined with such a row would have to be taken back too",
             fix="join before the rows are aggregated",

@@ -22,7 +22,8 @@ class TemporalJoin(StreamJoin):
     """Joins each row of the left with the row of the right that was valid at its event time.
 
     The right side is the history of a table by `keys`: appended versions, or changes. A row of the left
-    waits until the watermark has passed its time, since a version may still come until then.
+    waits until the watermark has passed its time, since a version may still come until then. A deletion holds
+    from its own event time on.
 
     Args:
         left_time, right_time: event times of a row and of a version.
@@ -34,6 +35,11 @@ class TemporalJoin(StreamJoin):
     left_time: str
     right_time: str
     allow_unbounded: bool
+
+    @property
+    def takes_changes(self) -> bool:
+        """On the right they are versions; on the left the binder refuses them."""
+        return True
 
     def _delay(self, field: Field, side: Node) -> int | None:
         if field.name != self.left_time or field.watermark_ms is None:

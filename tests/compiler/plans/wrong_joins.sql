@@ -31,3 +31,5 @@ CREATE MODEL m21 AS SELECT e.id FROM events e RIGHT JOIN clicks FOR SYSTEM_TIME 
 CREATE MODEL m22 AS SELECT e.id FROM events e JOIN clicks FOR SYSTEM_TIME AS OF e.seen_at AS c;
 CREATE MODEL counts AS SELECT window_start, window_end, customer FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '5' MINUTES) GROUP BY window_start, window_end, customer;
 CREATE MODEL m23 AS SELECT e.id FROM events e JOIN counts FOR SYSTEM_TIME AS OF e.seen_at AS c ON e.code = c.customer;
+CREATE MODEL pages WITH (allow_unbounded = true) AS SELECT customer, count(*) AS n FROM clicks GROUP BY customer;
+CREATE MODEL m24 AS SELECT o.id FROM orders o JOIN pages p ON o.customer = p.customer;
