@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from compiler.analysis.bind import bind_project
-from compiler.analysis.rules import RULES
+from compiler.analysis.rules import PROJECT_RULES, RULES
 from compiler.chain.grouping import Group, group_sinks
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.jobplan.lower import lower_project
@@ -58,10 +58,15 @@ def compile_project(
             grouping is provisional.
         without: names of optimizer rules to leave out.
     """
+    reporter.phase = "part"
     logical = bind_project(project, reporter)
     if not reporter.has_errors:
         for rule in RULES:
             reporter.extend(rule(logical))
+        reporter.phase = "project"
+        for rule in PROJECT_RULES:
+            reporter.extend(rule(logical))
+        reporter.phase = "part"
     if reporter.has_errors:
         return Compiled(logical, None, (), None, project.policy.judge(reporter.all()))
     optimized = optimize(logical, without)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from compiler.analysis.builder import Builder
@@ -41,9 +41,15 @@ class ParsedModel:
 
     declaration: decl.ModelDecl | decl.SinkDecl
     body: Body | None
+    _found: list[list[tuple[str, Span]]] = field(default_factory=list, compare=False, repr=False)
 
     def references(self) -> list[tuple[str, Span]]:
-        """Names of the relations that it reads, and where."""
+        """Names of the relations that it reads, and where; looked for once."""
+        if not self._found:
+            self._found.append(self._references())
+        return self._found[0]
+
+    def _references(self) -> list[tuple[str, Span]]:
         if self.body is None:
             return []
         if isinstance(self.body, Parsed):
@@ -117,6 +123,12 @@ class _ProjectBinder:
             sinks=tuple(bound),
             read=frozenset(self._catalog.read),
             places=self._places,
+            references={
+                parsed.declaration.name.value.lower(): tuple(
+                    dict.fromkeys(name.lower() for name, _ in parsed.references())
+                )
+                for parsed in (*models, *sinks)
+            },
         )
 
     def _parse(self, body: Fragment | decl.StepsBody | decl.DeadLetters) -> Body | None:

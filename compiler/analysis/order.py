@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import Span
+from compiler.syntax.declarations import ModelDecl, SinkDecl
 
-if TYPE_CHECKING:
-    from compiler.analysis.bind import ParsedModel
 
+class Reader(Protocol):
+    """A model, or another declaration with a query."""
+
+    @property
+    def declaration(self) -> ModelDecl | SinkDecl:
+        """What was written."""
+        ...
+
+    def references(self) -> list[tuple[str, Span]]:
+        """Names of the relations that it reads, and where."""
+        ...
+
+
+AnyReader = TypeVar("AnyReader", bound=Reader)
 
 # Of a long cycle so many models are shown at each end.
 _SHOWN = 4
 
 
-def in_order(models: list[ParsedModel], reporter: Reporter) -> list[ParsedModel]:
+def in_order(models: list[AnyReader], reporter: Reporter) -> list[AnyReader]:
     """Models so that each follows those that it reads; members of a cycle are reported and left out."""
     by_name = {m.declaration.name.value.lower(): m for m in models}
     reads = {
         name: [(ref.lower(), span) for ref, span in model.references() if ref.lower() in by_name]
         for name, model in by_name.items()
     }
-    ordered: list[ParsedModel] = []
+    ordered: list[AnyReader] = []
     done: set[str] = set()
     cyclic: set[str] = set()
     for start in by_name:
@@ -34,10 +48,10 @@ def in_order(models: list[ParsedModel], reporter: Reporter) -> list[ParsedModel]
 def _visit(
     start: str,
     reads: dict[str, list[tuple[str, Span]]],
-    by_name: dict[str, ParsedModel],
+    by_name: dict[str, AnyReader],
     done: set[str],
     cyclic: set[str],
-    ordered: list[ParsedModel],
+    ordered: list[AnyReader],
     reporter: Reporter,
 ) -> None:
     # Depth first with a stack of its own: projects are deeper than Python's recursion limit.
@@ -71,7 +85,7 @@ def _visit(
 
 
 def _report(
-    cycle: list[str], by_name: dict[str, ParsedModel], span: Span, edges: dict[str, Span], reporter: Reporter
+    cycle: list[str], by_name: Mapping[str, Reader], span: Span, edges: dict[str, Span], reporter: Reporter
 ) -> None:
     names = [by_name[name].declaration.name.value for name in cycle]
     around = [f"`{name}`" for name in (*names, names[0])]

@@ -67,17 +67,21 @@ class Reporter:
     """Collects the findings of a run, so that all of them are told and not the first.
 
     The only mutable thing that the passes share. A finding that is there already is not added twice.
+    `phase` says what looks for findings now.
     """
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Diagnostic] = {}
+        self._phases: dict[int, str] = {}
+        self.phase = "load"
 
     def add(self, *diagnostics: Diagnostic) -> None:
         """Adds findings."""
         for diagnostic in diagnostics:
             span = diagnostic.span
             place = (span.file.path, span.start, span.end) if span else ()
-            self._found.setdefault((diagnostic.code.name, diagnostic.message, *place), diagnostic)
+            kept = self._found.setdefault((diagnostic.code.name, diagnostic.message, *place), diagnostic)
+            self._phases.setdefault(id(kept), self.phase)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Adds all findings of an iterable."""
@@ -95,6 +99,10 @@ class Reporter:
             return (d.span.file.path, d.span.start, d.code.name) if d.span else ("", 0, d.code.name)
 
         return tuple(sorted(self._without_consequences(), key=key))
+
+    def by_phase(self) -> tuple[tuple[str, Diagnostic], ...]:
+        """All findings, each with what `phase` was set to when it was added."""
+        return tuple((self._phases[id(d)], d) for d in self.all())
 
     def _without_consequences(self) -> list[Diagnostic]:
         """The findings without those at a variable or a template call that has no value.

@@ -55,7 +55,8 @@ class BoundSink:
 class LogicalPlan:
     """All relations in an order in which each follows what it reads, and all sinks.
 
-    `read` holds the names (lower case) that something reads; `places` the spans of operators by uid.
+    `read` holds the names (lower case) that something reads; `places` the spans of operators by uid;
+    `references` what each model and sink names in its query, all in lower case.
     """
 
     timezone: str
@@ -63,6 +64,9 @@ class LogicalPlan:
     sinks: tuple[BoundSink, ...]
     read: frozenset[str]
     places: dict[str, Span] = field(repr=False, hash=False, compare=False)
+    references: dict[str, tuple[str, ...]] = field(
+        default_factory=dict, repr=False, hash=False, compare=False
+    )
 
     def with_sink_nodes(self, nodes: tuple[Node, ...]) -> LogicalPlan:
         """The plan with other operators under its sinks, in the same order."""

@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ class Pipeline:
         script: whether it is one .sql file.
         project: what was read; None if nothing was, or if the compile was remembered.
         compiled: what each stage gave; None with it.
+        known_json: the plan as JSON, if it is known already.
     """
 
     project_dir: Path
@@ -50,6 +52,15 @@ class Pipeline:
     script: bool
     project: Project | None = None
     compiled: Compiled | None = None
+    known_json: str | None = None
+
+    @cached_property
+    def plan_json(self) -> str:
+        """The job plan as JSON."""
+        from compiler.jobplan.codec import to_json
+
+        assert self.plan is not None
+        return self.known_json if self.known_json is not None else to_json(self.plan)
 
     @property
     def has_errors(self) -> bool:
@@ -105,34 +116,46 @@ def compile_path(
         raises: warnings that are errors, besides those of headrace.yml.
         environment: the environment's variables, `os.environ` if left out.
     """
+    reporter = reporter or Reporter()
+    with no_garbage_collection():
+        project = read(
+            path, target=target, variables=variables, reporter=reporter, environment=environment or os.environ
+        )
+        return compile_read(path, project, reporter=reporter, without=without, raises=raises)
+
+
+def compile_read(
+    path: Path,
+    project: Project | None,
+    *,
+    reporter: Reporter,
+    without: Collection[str] = (),
+    raises: tuple[Raise, ...] = (),
+) -> Pipeline:
+    """Compiles what `read` gave; see `compile_path`."""
     from compiler.compile import compile_project
     from compiler.project.listing import entries
     from compiler.project.selection import graph_of
 
-    reporter = reporter or Reporter()
-    with _no_garbage_collection():
-        project = read(
-            path, target=target, variables=variables, reporter=reporter, environment=environment or os.environ
-        )
-        if project is None:
-            policy = Policy(raises=raises)
-            return Pipeline(path, None, policy.judge(reporter.all()), policy, None, None, is_script(path))
-        policy = replace(project.policy, raises=(*project.policy.raises, *raises))
-        project = replace(project, policy=policy)
-        manifest = memory(Path(project.root), project, reporter)
-        compiled = compile_project(project, reporter, manifest, without)
-        graph = graph_of(compiled.logical)
-        return Pipeline(
-            Path(project.root),
-            compiled.plan,
-            compiled.diagnostics,
-            policy,
-            entries(project, graph),
-            graph,
-            is_script(path),
-            project,
-            compiled,
-        )
+    if project is None:
+        policy = Policy(raises=raises)
+        return Pipeline(path, None, policy.judge(reporter.all()), policy, None, None, is_script(path))
+    policy = replace(project.policy, raises=(*project.policy.raises, *raises))
+    project = replace(project, policy=policy)
+    manifest = memory(Path(project.root), project, reporter)
+    compiled = compile_project(project, reporter, manifest, without)
+    graph = graph_of(compiled.logical)
+    return Pipeline(
+        Path(project.root),
+        compiled.plan,
+        compiled.diagnostics,
+        policy,
+        entries(project, graph),
+        graph,
+        is_script(path),
+        project,
+        compiled,
+    )
 
 
 def is_script(path: Path) -> bool:
@@ -224,7 +247,7 @@ def not_writable(path: Path, error: OSError) -> DiagnosticError:
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """A compile makes trees, not garbage: looking for cycles in them is a tenth of its time or more."""
     was = gc.isenabled()
     gc.disable()

@@ -32,11 +32,10 @@ from compiler.plan.logical import LogicalPlan
 
 Rule = Callable[[LogicalPlan], Iterable[Diagnostic]]
 
+# What depends on nothing but a sink and what it reads, or a relation and what reads it.
 RULES: tuple[Rule, ...] = (
-    no_sink,
     static_sink,
     sink_columns,
-    same_location,
     delivery,
     nondeterministic,
     primary_key,
@@ -54,3 +53,6 @@ RULES: tuple[Rule, ...] = (
     timeless_rows,
     unused,
 )
+
+# What looks at all sources and sinks together. They see no model: a change of one leaves what they say.
+PROJECT_RULES: tuple[Rule, ...] = (no_sink, same_location)

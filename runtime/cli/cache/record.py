@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from msgspec import Struct
 
@@ -14,6 +15,7 @@ from compiler.diagnostics.source import SourceFile, Span
 from compiler.project.listing import Entry
 from compiler.project.selection import Graph
 
+Phase = Literal["load", "part", "project"]
 Place = tuple[str, int, int]
 """A range of characters of a file of the project."""
 
@@ -26,8 +28,9 @@ class FoundLabel(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A finding, before the project's policy."""
+    """A finding, before the project's policy; `phase` is what found it."""
 
+    phase: Phase
     code: str
     message: str
     place: Place | None
@@ -71,6 +74,11 @@ class Record(Struct, frozen=True):
         raises: what is raised.
         listed: what the project declares.
         graph: what reads what.
+        digests: of each declaration; with `rest`, `plain` and `reads` what a part of it is compiled from.
+        rest: see `Outline`.
+        plain: see `Outline`.
+        reads: what each model and sink names in its query.
+        parted: whether parts of it can be compiled alone.
     """
 
     base: str
@@ -87,6 +95,11 @@ class Record(Struct, frozen=True):
     raises: tuple[Raised, ...]
     listed: tuple[Entry, ...]
     graph: Graph
+    digests: dict[str, str]
+    rest: str
+    plain: frozenset[str]
+    reads: dict[str, tuple[str, ...]]
+    parted: bool
 
 
 class NotKeptError(Exception):
@@ -117,9 +130,10 @@ class Files:
             self._files[path] = SourceFile(path, self.texts[path])
         return Span(self._files[path], start, end)
 
-    def kept(self, found: Diagnostic) -> Found:
+    def kept(self, phase: Phase, found: Diagnostic) -> Found:
         """A finding as it is kept."""
         return Found(
+            phase,
             found.code.name,
             found.message,
             self.place(found.span) if found.span is not None else None,

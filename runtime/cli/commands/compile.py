@@ -30,7 +30,6 @@ def command(common: Common, script: Path | None, check: bool) -> None:
     errors; warnings do not stop anything.
     """
     from compiler.diagnostics.diagnostic import DiagnosticError
-    from compiler.jobplan.codec import to_json
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
@@ -40,7 +39,7 @@ def command(common: Common, script: Path | None, check: bool) -> None:
     chosen = loading.selected(common, pipeline).queries
     name = target.PLAN if not pipeline.script else f"{plan.project}.{target.PLAN}"
     try:
-        file = target.write(pipeline.target_dir, name, to_json(plan))
+        file = target.write(pipeline.target_dir, name, pipeline.plan_json)
     except DiagnosticError as error:
         raise loading.refused_with(common, error) from error
     if check:
