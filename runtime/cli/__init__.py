@@ -9,6 +9,7 @@ the environment is wrong and nothing was started, 130 interrupted before an epoc
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -111,4 +112,6 @@ def group() -> None:
 
 def main() -> None:
     """Entry point of the script `headrace`."""
+    # Imports and compiles make trees, not garbage, and the process ends soon; `run` turns it on again.
+    gc.disable()
     group.main(prog_name="headrace")

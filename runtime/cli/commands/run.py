@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,6 +112,7 @@ def _run(
     from runtime.cli.running import Control, run_plan
     from runtime.cli.signals import Signals
 
+    gc.enable()  # a run may take days
     output = common.output
     try:
         target.prepare(pipeline.target_dir)
