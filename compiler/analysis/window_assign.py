@@ -21,6 +21,7 @@ from compiler.plan.schema import Field, WindowShape
 
 # A row is copied into each of its windows; beyond this many nobody means it.
 _MOST_WINDOWS = 100_000
+_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Sizes:
         slide_ms: the distance between the starts of two windows (hop), or between the ends (cumulate);
             the size for tumble.
         offset_ms: how far the starts are moved from midnight in the project's zone; any number. In a zone
-            with daylight saving time, from midnight in UTC.
+            with daylight saving time, windows that are not of whole days are moved from midnight in UTC.
     """
 
     shape: WindowShape
@@ -61,6 +62,7 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
     _check_time_column(node, time_column, places.on)
     _check_sizes(sizes, places.sizes)
     node = _without_window_columns(builder, node, (time_column.name,), places.whole)
+    offset_ms = fixed_offset_ms(builder.timezone)
     return Window(
         builder.uid("window", places.whole),
         node,
@@ -69,7 +71,10 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
         sizes.size_ms,
         sizes.slide_ms,
         # Windows repeat, so an offset of any size or sign stands for one within a period.
-        (sizes.offset_ms - fixed_offset_ms(builder.timezone)) % period_ms(sizes),
+        (sizes.offset_ms - (offset_ms or 0)) % period_ms(sizes),
+        # Where midnight moves, days are counted on the calendar. Hours cannot be: one is lacking, and one
+        # comes twice.
+        by_calendar=offset_ms is None and sizes.slide_ms % _DAY_MS == 0,
     )
 
 

@@ -18,7 +18,7 @@ def offsets_ms(zone: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def fixed_offset_ms(zone: str) -> int:
-    """The zone's offset from UTC, 0 if it has several."""
+def fixed_offset_ms(zone: str) -> int | None:
+    """The zone's offset from UTC, None if it has several."""
     offset, *others = offsets_ms(zone)
-    return 0 if others else offset
+    return None if others else offset

@@ -87,7 +87,7 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
     while isinstance(node, (Filter, Project)):
         above.append(node)
         node = node.input
-    if not isinstance(node, Window) or node.shape not in ("tumble", "hop"):
+    if not isinstance(node, Window) or node.by_calendar or node.shape not in ("tumble", "hop"):
         return None
     window = node
     below: list[Filter | Project] = []

@@ -141,7 +141,8 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912, PLR0915  # on
         case job.Window():
             every = "" if op.kind == "tumble" else f" every {format_ms(op.slide_ms)}"
             offset = f" from {format_ms(op.offset_ms)}" if op.offset_ms else ""
-            yield f"{op.kind} {format_ms(op.size_ms)}{every}{offset} over {op.time_column}"
+            calendar = " by the calendar" if op.by_calendar else ""
+            yield f"{op.kind} {format_ms(op.size_ms)}{every}{offset}{calendar} over {op.time_column}"
         case job.Session():
             yield describe_session(op.gap_ms, op.time_column, op.keys)
         case job.SessionAggregate():

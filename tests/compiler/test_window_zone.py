@@ -54,6 +54,11 @@ def test_an_offset_counts_from_midnight() -> None:
     assert assigned("Asia/Tokyo", "tumble", DAY, DAY, 30 * HOUR) == moved
 
 
-def test_daylight_saving_time_leaves_windows_at_utc() -> None:
-    assert assigned("Europe/Berlin", "tumble", DAY, DAY).offset_ms == 0
-    assert assigned("Europe/Berlin", "tumble", DAY, DAY, HOUR).offset_ms == HOUR
+def test_days_go_by_the_calendar_where_midnight_moves() -> None:
+    day = assigned("Europe/Berlin", "tumble", DAY, DAY, 30 * HOUR)
+    assert (day.by_calendar, day.offset_ms) == (True, 6 * HOUR)
+    assert assigned("Europe/Berlin", "cumulate", 7 * DAY, DAY).by_calendar
+    hours = assigned("Europe/Berlin", "tumble", 12 * HOUR, 12 * HOUR, HOUR)
+    assert (hours.by_calendar, hours.offset_ms) == (False, HOUR)
+    assert not assigned("Europe/Berlin", "cumulate", DAY, HOUR).by_calendar
+    assert not assigned("Asia/Tokyo", "tumble", DAY, DAY).by_calendar

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import plans
 import pytest
@@ -147,3 +148,39 @@ def test_a_filter_over_groups_does_not_starve_the_watermark(session: SparkSessio
     assert report.failures == ()
     got = tuples_of(tmp_path / "out", "window_start", "k", "total")
     assert got == [("2024-01-01T00:00:00.000Z", "x", 1), ("2024-01-01T00:00:20.000Z", "x", 116)]
+
+
+@pytest.mark.parametrize(("shape", "size_days"), [("tumble", 1), ("hop", 2), ("cumulate", 2)])
+def test_days_of_the_calendar(session: SparkSession, tmp_path: Path, shape: Any, size_days: int) -> None:
+    """Berlin, 2024: 31 March has 23 hours and 27 October 25, of which one comes twice."""
+    zone, day_ms = ZoneInfo("Europe/Berlin"), 86_400_000
+    moments = [
+        datetime(2024, month, day, hour, tzinfo=UTC)
+        for month, day in ((3, 30), (3, 31), (10, 26), (10, 27))
+        for hour in (0, 1, 2, 21, 22, 23)
+    ]
+    rows = session.createDataFrame([(moment, i) for i, moment in enumerate(moments)], "ts timestamp, v int")
+    op = plans.tumble(
+        size_ms=size_days * day_ms, kind=shape, slide_ms=day_ms, offset_ms=0, delay=None, by_calendar=True
+    )
+
+    def midnight(date: int) -> int:
+        local = datetime.fromordinal(date).replace(tzinfo=zone)
+        return int(local.timestamp())
+
+    epoch = datetime(1970, 1, 1).toordinal()  # noqa: DTZ001  # a date
+    expected = []
+    for i, moment in enumerate(moments):
+        date = moment.astimezone(zone).toordinal()
+        first = epoch + (date - epoch) // size_days * size_days
+        starts = [date - n for n in range(size_days)] if shape == "hop" else [first]
+        for start in starts:
+            ends = range(date + 1, start + size_days + 1) if shape == "cumulate" else [start + size_days]
+            expected += [(i, midnight(start), midnight(end)) for end in ends]
+    session.conf.set("spark.sql.session.timeZone", zone.key)
+    try:
+        got = lower(op, [rows], context(session, tmp_path))
+        found = got.selectExpr("v", "unix_seconds(window_start) AS s", "unix_seconds(window_end) AS e")
+        assert values(found) == sorted(expected, key=repr)
+    finally:
+        session.conf.set("spark.sql.session.timeZone", "UTC")

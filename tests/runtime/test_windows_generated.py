@@ -29,7 +29,7 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 DELAY_MS = 5_000
 # Times lie on a grid, so that rows touch windows' bounds and gaps exactly.
 GRID_MS = 500
-EPOCHS = 7
+EPOCHS = 5
 
 PIPELINE = """
 CREATE SOURCE events (
@@ -86,7 +86,7 @@ class Event:
 
 
 def generate(seed: int) -> list[list[Event]]:
-    """Epochs of thirty streams, which go on by some eight seconds each; some rows are far behind."""
+    """Epochs of thirty streams, which go on by some ten seconds each; some rows are far behind."""
     source = random.Random(seed)  # the same streams at each run
     epochs = []
     for epoch in range(EPOCHS):
@@ -94,7 +94,7 @@ def generate(seed: int) -> list[list[Event]]:
         for k in range(30):
             for _ in range(source.randrange(4)):
                 behind = source.choice((4_000, 8_000, 30_000))
-                ms = 40_000 + epoch * 8_000 - source.randrange(behind)
+                ms = 40_000 + epoch * 10_000 - source.randrange(behind)
                 rows.append(Event(ms // GRID_MS * GRID_MS, k, source.randrange(6)))
         epochs.append(rows)
     return epochs

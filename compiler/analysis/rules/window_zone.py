@@ -1,4 +1,4 @@
-"""Windows of a day and the project's zone, where daylight saving time moves its midnights."""
+"""Windows of some hours in a zone whose midnights daylight saving time moves."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from compiler.plan.operators.watermark import format_ms
 def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR309 for windows whose bounds are not at the same time of day in the project's zone all year.
 
-    In a zone of one offset they have been moved by it. Measured on Spark 4.2: `window(ts, '1 day')` begins
-    at 00:00 UTC in any session zone.
+    In a zone of one offset they have been moved by it, and those of whole days go by the calendar. Measured
+    on Spark 4.2: `window(ts, '1 day')` begins at 00:00 UTC in any session zone.
     """
     offsets = offsets_ms(plan.timezone)
     if len(offsets) == 1:
@@ -30,7 +30,7 @@ def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:
             seen.add(node.uid)
             # Aligned if every offset of the zone moves the bounds by whole slides; who gives an offset
             # has said where windows begin.
-            if node.offset_ms or all(offset % node.period_ms == 0 for offset in offsets):
+            if node.by_calendar or node.offset_ms or all(offset % node.period_ms == 0 for offset in offsets):
                 continue
             yield Diagnostic(
                 codes.WINDOW_ZONE,
@@ -39,5 +39,5 @@ def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:
                 plan.places.get(node.uid),
                 cause=f"{plan.timezone} has daylight saving time, "
                 "so no fixed offset keeps windows at one time of day",
-                fix="use windows of an hour or less, or keep it if bounds in UTC are what you want",
+                fix="use windows of whole days or of an hour, or keep it if bounds in UTC are what you want",
             )

@@ -12,6 +12,8 @@ class Window(JobOperator, frozen=True, tag="window"):
 
     `slide_ms` is the distance between two starts (hop) or between two ends of one start (cumulate).
 
+    With `by_calendar` sizes and offset are those of the session zone's clock: a day may have 23 or 25 hours.
+
     Adds `start`, `end` and `time` (names of output columns; end is exclusive, time is end - 1 ms).
     `end` and `time` are event times whose watermark is `delay_ms` behind.
     """
@@ -28,3 +30,4 @@ class Window(JobOperator, frozen=True, tag="window"):
     start: str
     end: str
     time: str
+    by_calendar: bool = False

@@ -20,8 +20,9 @@ class Window(OneInput):
 
     Windows begin at multiples of `slide_ms` (cumulate: of `size_ms`) since 1970-01-01 00:00 UTC, plus
     `offset_ms`. Cumulating windows of one start end at each multiple of `slide_ms` after it, up to the
-    size. The end is exclusive; window_time is its last millisecond, an event time on which windows can be
-    stacked.
+    size. With `by_calendar` all times are those on a clock in the project's zone, so a day has 23 or 25 hours
+    where daylight saving time begins or ends. The end is exclusive; window_time is its last millisecond, an
+    event time on which windows can be stacked.
     """
 
     kind: ClassVar[str] = "window"
@@ -31,6 +32,7 @@ class Window(OneInput):
     size_ms: int
     slide_ms: int
     offset_ms: int
+    by_calendar: bool = False
 
     def _derive_schema(self) -> Schema:
         time = self.input.schema.get(self.time_column)
@@ -45,7 +47,8 @@ class Window(OneInput):
     def describe(self) -> str:
         every = "" if self.shape == "tumble" else f" every {format_ms(self.slide_ms)}"
         offset = f" from {format_ms(self.offset_ms)}" if self.offset_ms else ""
-        return f"{self.shape} {format_ms(self.size_ms)}{every}{offset} over {self.time_column}"
+        calendar = " by the calendar" if self.by_calendar else ""
+        return f"{self.shape} {format_ms(self.size_ms)}{every}{offset}{calendar} over {self.time_column}"
 
     def closes(self, delay_ms: int) -> str:
         """When a group of a window is let go, as a sentence."""
@@ -64,6 +67,7 @@ class Window(OneInput):
             size_ms=self.size_ms,
             slide_ms=self.slide_ms,
             offset_ms=self.offset_ms,
+            by_calendar=self.by_calendar,
             delay_ms=time.watermark_ms,
             start=START,
             end=END,
