@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from compiler.analysis.builder import Builder
-from compiler.analysis.catalog import Catalog, Poisoned, Relation
+from compiler.analysis.catalog import Catalog, Poisoned, Relation, WithOptions
 from compiler.analysis.contracts import by_name, by_position, exactly
 from compiler.analysis.ignored_options import ignored_options
 from compiler.analysis.materialized import sink_of
@@ -16,7 +16,7 @@ from compiler.analysis.query_settings import QuerySettings
 from compiler.analysis.references import references
 from compiler.analysis.select import QueryBinder
 from compiler.analysis.sinks import bind_sink
-from compiler.analysis.sources import BoundSource, bind_source
+from compiler.analysis.sources import BoundSource, bind_source, other_readings
 from compiler.analysis.steps import steps_binder
 from compiler.analysis.uids import Uids
 from compiler.diagnostics import codes
@@ -162,7 +162,8 @@ class _ProjectBinder:
         self._places[builder.owner] = source.name.span
         if bound.dead_letters is not None and bound.dead_letter_sink is not None:
             self._dead_letters.setdefault(bound.dead_letter_sink.lower(), []).append(bound)
-        self._add(source.name, "source", bound.node, _tags(source, options))
+        read_otherwise = other_readings(source, self._project.config, builder, self._places, self._reporter)
+        self._add(source.name, "source", bound.node, _tags(source, options), read_otherwise)
 
     def _bind_model(self, model: ParsedModel) -> None:
         declaration = model.declaration
@@ -250,8 +251,9 @@ class _ProjectBinder:
         kind: Literal["source", "model", "seed"],
         node: Node,
         tags: tuple[str, ...] = (),
+        with_options: WithOptions | None = None,
     ) -> None:
-        self._catalog.add(Relation(name.value, kind, node))
+        self._catalog.add(Relation(name.value, kind, node, with_options))
         self._relations.append(BoundRelation(name.value, kind, node, name.span, tags))
 
 

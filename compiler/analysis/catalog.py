@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from compiler.diagnostics import codes
@@ -9,6 +10,10 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
 from compiler.plan.node import Node
+from compiler.syntax.declarations import OptionDecl
+
+WithOptions = Callable[[tuple[OptionDecl, ...]], Node]
+"""Reads a source with other options."""
 
 
 class Poisoned(Exception):
@@ -17,11 +22,12 @@ class Poisoned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A source, model or seed that has been bound."""
+    """A source, model or seed that has been bound; `with_options` reads a source with other options."""
 
     name: str
     kind: str
     node: Node
+    with_options: WithOptions | None = None
 
 
 @dataclass

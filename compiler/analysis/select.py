@@ -16,6 +16,7 @@ from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
 from compiler.analysis.group_windows import assign_group_window
 from compiler.analysis.grouping import Grouped, SelectItem, group, output_name
+from compiler.analysis.hints import hinted_relation, select_hints
 from compiler.analysis.joins import bind_join
 from compiler.analysis.laterals import (
     bind_lateral_join,
@@ -58,6 +59,7 @@ class QueryBinder:
         self.fragment = fragment
         self.catalog = catalog
         self.builder = builder
+        self.model_options = builder.options
         self.reporter = reporter
         self._depth = 0
 
@@ -116,7 +118,8 @@ class QueryBinder:
     def _bind_body(self, tree: exp.Expr, names: Sequence[str]) -> Node:
         """A query whose WITH clause has been seen to."""
         if isinstance(tree, exp.Select):
-            return self._bind_select(tree, names)
+            with select_hints(self, tree):
+                return self._bind_select(tree, names)
         if isinstance(tree, exp.SetOperation):
             return self._bind_union(tree, names)
         if isinstance(tree, exp.Subquery):
@@ -384,7 +387,7 @@ class QueryBinder:
         if isinstance(tree, (exp.Table, exp.Column)):
             parts = [part.name for part in tree.parts]
             # A name with a schema or group in front of it: the last word names the relation.
-            return self.catalog.get(parts[-1], self.span(tree))
+            return hinted_relation(self, self.catalog.get(parts[-1], self.span(tree)), tree)
         raise not_a_relation(self, tree)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from compiler.analysis.builder import Builder, cast_to, identity
-from compiler.analysis.catalog import Poisoned
+from compiler.analysis.catalog import Poisoned, WithOptions
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.metadata import metadata_keys
 from compiler.analysis.policies import Policies, dead_letters, good_records, read_policies
@@ -15,6 +16,7 @@ from compiler.analysis.scope import Scope
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op
@@ -88,6 +90,38 @@ def bind_source(
     if source.watermarks:
         node = _watermark(source, node, builder, policies)
     return BoundSource(node, dead, str(resolved.common["dead_letter"]) if dead is not None else None)
+
+
+def other_readings(
+    source: decl.SourceDecl,
+    config: decl.ProjectConfig,
+    builder: Builder,
+    places: dict[str, Span],
+    reporter: Reporter,
+) -> WithOptions:
+    """What reads a source with other options: Flink's OPTIONS hint.
+
+    Readings with the same options are one operator, named by the options, so that they share one read.
+    """
+    known: dict[str, Node] = {}
+
+    def read(options: tuple[decl.OptionDecl, ...]) -> Node:
+        replaced = {_key(option) for option in options}
+        kept = tuple(option for option in source.options if _key(option) not in replaced)
+        text = repr(sorted((_key(option), option.value.value) for option in options))
+        name = hashlib.sha256(text.encode()).hexdigest()[:8]
+        if name not in known:
+            other = Builder(f"{builder.owner}.options_{name}", places)
+            places[other.owner] = options[0].key.span if options else source.name.span
+            changed = replace(source, options=(*kept, *options))
+            known[name] = bind_source(changed, config, other, reporter).node
+        return known[name]
+
+    return read
+
+
+def _key(option: decl.OptionDecl) -> str:
+    return option.key.value.lower().replace("-", "_")
 
 
 def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field]:

@@ -85,6 +85,7 @@ QUOTED_COLUMN = Code("HR227", "string that looks like a column", _WARNING)
 FORGOTTEN_COMMA = Code("HR228", "alias that looks like a column", _WARNING)
 IMPOSSIBLE_VALUE = Code("HR229", "value that cannot be converted")
 FLINK_FUNCTION = Code("HR230", "function of Flink's that cannot run on Spark")
+UNKNOWN_HINT = Code("HR231", "hint without effect", _WARNING)
 
 # HR3xx: streaming semantics
 NO_WATERMARK = Code("HR301", "aggregation without a watermark")
