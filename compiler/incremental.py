@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Literal
 
 from msgspec import structs
 
@@ -20,7 +19,7 @@ from compiler.analysis.bind import bind_project
 from compiler.analysis.order import in_order
 from compiler.analysis.rules import RULES
 from compiler.chain.grouping import group_sinks
-from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.source import Span
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Query
@@ -28,8 +27,6 @@ from compiler.optimize import optimize
 from compiler.plan.logical import LogicalPlan
 from compiler.project.selection import Graph, graph_of
 from compiler.syntax.declarations import Declaration, ModelDecl, Project
-
-Phase = Literal["load", "part", "project"]
 
 
 @dataclass(frozen=True)
@@ -107,14 +104,14 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
     own = Reporter()
     logical = bind_project(part, own)
     # A changed model may read what lies in another part, and then they are one.
-    if own.has_errors or not parts.hold(touched, logical.references):
+    if _failed(own) or not parts.hold(touched, logical.references):
         return None
     for rule in RULES:
         own.extend(rule(logical))
-    if own.has_errors or not part.sinks:
+    if _failed(own) or not part.sinks:
         return None
     groups = group_sinks(optimize(logical, ()).sinks, None, own)
-    if own.has_errors:
+    if _failed(own):
         return None
     plan = _merged_plan(project, earlier, lower_project(project.config, groups), touched)
     if plan is None:
@@ -129,8 +126,13 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
 
 def can_be_parted(project: Project, found: Iterable[tuple[Phase, Diagnostic]]) -> bool:
     """Whether each finding of a part lies in a file that declares something of it."""
-    files = {d.name.span.file.path for d in (*project.sources, *project.models, *project.sinks)}
+    declared: list[Declaration] = [*project.sources, *project.models, *project.sinks]
+    files = {d.name.span.file.path for d in declared}
     return all(d.span is not None and d.span.file.path in files for phase, d in found if phase == "part")
+
+
+def _failed(reporter: Reporter) -> bool:
+    return reporter.has_errors
 
 
 class _Parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from compiler.diagnostics.codes import JINJA, UNDEFINED_VARIABLE, Code, Severity
 from compiler.diagnostics.source import Span
@@ -52,6 +53,10 @@ class Diagnostic:
         return self.severity is Severity.ERROR
 
 
+Phase = Literal["load", "part", "project"]
+"""What found something: the loader; binder, rules and grouping; or rules that look at the whole project."""
+
+
 class DiagnosticError(Exception):
     """Carries diagnostics out of code that cannot go on.
 
@@ -72,8 +77,8 @@ class Reporter:
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Diagnostic] = {}
-        self._phases: dict[int, str] = {}
-        self.phase = "load"
+        self._phases: dict[int, Phase] = {}
+        self.phase: Phase = "load"
 
     def add(self, *diagnostics: Diagnostic) -> None:
         """Adds findings."""
@@ -100,7 +105,7 @@ class Reporter:
 
         return tuple(sorted(self._without_consequences(), key=key))
 
-    def by_phase(self) -> tuple[tuple[str, Diagnostic], ...]:
+    def by_phase(self) -> tuple[tuple[Phase, Diagnostic], ...]:
         """All findings, each with what `phase` was set to when it was added."""
         return tuple((self._phases[id(d)], d) for d in self.all())
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.policy import Raise
 from compiler.jobplan.codec import PlanFormatError, plan_from_json
 from compiler.project.files import decode
 from runtime.cli.cache.inputs import Inputs, Recording, environment_digest, gather, manifest_digest
-from runtime.cli.cache.record import Files, NotKeptError, Phase, Record
+from runtime.cli.cache.record import Files, NotKeptError, Record
 from runtime.cli.cache.store import load, save
 from runtime.cli.pipeline import Pipeline, compile_path, compile_read, no_garbage_collection, read
 

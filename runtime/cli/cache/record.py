@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from msgspec import Struct
 
 from compiler.diagnostics.codes import CODES, Severity
-from compiler.diagnostics.diagnostic import Diagnostic, Label
+from compiler.diagnostics.diagnostic import Diagnostic, Label, Phase
 from compiler.diagnostics.policy import Allow, Policy, Raise
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.project.listing import Entry
 from compiler.project.selection import Graph
 
-Phase = Literal["load", "part", "project"]
 Place = tuple[str, int, int]
 """A range of characters of a file of the project."""
 
