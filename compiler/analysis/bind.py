@@ -183,7 +183,7 @@ class _ProjectBinder:
         if options.bounds_state:
             self._reporter.extend(ignored_options(declaration.options, node, name.value))
         self._add(name, "model", Boundary(name.value, node), _tags(declaration, options))
-        kept = sink_of(declaration, options, self._project.config.target.storage)
+        kept = sink_of(declaration, options, self._project.config.target.storage, node.changelog.key)
         if kept is not None:
             self._kept.append(ParsedModel(kept, self._parse(kept.body)))
 

@@ -14,13 +14,16 @@ _SINKS: Final[dict[str, dict[str, str]]] = {
 }
 
 
-def sink_of(model: ModelDecl, options: ModelOptions, storage: str) -> SinkDecl | None:
+def sink_of(
+    model: ModelDecl, options: ModelOptions, storage: str, key: tuple[str, ...] = ()
+) -> SinkDecl | None:
     """The sink that takes all rows of a model, or None where a model is kept as nothing.
 
     Args:
         model: what is kept.
         options: its options.
         storage: the target's root of what is kept, a folder or an address.
+        key: columns by which a changing model's rows are told apart; the sink merges by them.
     """
     kept_as = options.materialized
     connector = _SINKS.get(kept_as.value) if kept_as is not None else None
@@ -34,7 +37,7 @@ def sink_of(model: ModelDecl, options: ModelOptions, storage: str) -> SinkDecl |
         name=model.name,
         body=StepsBody(model.name, (), place),
         columns=(),
-        primary_key=(),
+        primary_key=tuple(Text(name, place) for name in key),
         partitioned_by=(),
         options=tuple(OptionDecl(Text(k, place), Text(v, place, True)) for k, v in found.items()),
         span=place,
