@@ -115,8 +115,18 @@ def _plus_bit(bits: Expr, bit: Expr) -> Expr:
 def _check_window(node: Node, group: GroupKeys, always: frozenset[int], span: Span) -> None:
     """A set without an event time among its keys would never close, where others do."""
     marked = [place for place, key in enumerate(group.keys) if project_field(key, node.schema).is_event_time]
-    if not marked or always.intersection(marked):
+    if always.intersection(marked):
         return
+    if not marked:
+        raise DiagnosticError(
+            Diagnostic(
+                codes.GROUPING_SETS,
+                "grouping sets of a stream need a window",
+                span,
+                cause="a group without one changes for ever, and its keys do not tell of which set it is",
+                fix="group by a window, or write a GROUP BY of its own for each set and unite them",
+            )
+        )
     name = group.keys[marked[0]].name
     raise DiagnosticError(
         Diagnostic(

@@ -50,8 +50,9 @@ def bind_aggregate(
 def _keys(step: AggregateStep, bounds: list[NamedExpr], keys: list[NamedExpr]) -> GroupKeys:
     """The keys as SQL has them: bounds and `by`, each a set of one, then ROLLUP, CUBE and GROUPING SETS."""
     named: Iterator[tuple[str | None, Expr]] = iter([(key.name, key.expr) for key in keys])
-    elements: list[list[KeySet]] = [[((bound.name, bound.expr),)] for bound in bounds]
-    elements += [[(next(named),)] for _ in step.by]
+    single: list[KeySet] = [((bound.name, bound.expr),) for bound in bounds]
+    single += [(next(named),) for _ in step.by]
+    elements = [[keys] for keys in single]
     for sets in step.sets:
         parts: list[KeySet] = [tuple(next(named) for _ in part) for part in sets.parts]
         if sets.kind == "rollup":

@@ -4,3 +4,4 @@ CREATE MODEL too_many AS SELECT window_start, window_end, count(*) AS n FROM TUM
 CREATE MODEL spread AS SELECT window_start, window_end, stddev(DISTINCT price) AS n FROM TUMBLE(TABLE orders, DESCRIPTOR(ordered_at), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
 CREATE MODEL outside AS SELECT grouping(customer) AS g FROM orders;
 CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT customer FROM orders;
+CREATE MODEL no_window WITH (allow_unbounded = true) AS SELECT customer, qty, count(*) AS n FROM orders GROUP BY CUBE (customer, qty);
