@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from compiler.diagnostics.codes import EMPTY_FILE, MISSING_KEY, WRONG_VALUE
+from compiler.diagnostics.codes import DUPLICATE_NAME, EMPTY_FILE, MISSING_KEY, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Label
 from compiler.diagnostics.source import Span, whole_file
 from compiler.syntax.ddl import refuse_secrets, valid_name
 from compiler.syntax.declarations import (
+    ColumnDecl,
     ModelDecl,
     OptionDecl,
     SinkDecl,
@@ -73,7 +74,8 @@ SINK_KEYS: Final = (
     "tags",
     "meta",
 )
-SEED_KEYS: Final = ("name", "description", "columns", "tags", "meta", "tests", "data_tests")
+SEED_KEYS: Final = ("name", "description", "columns", "config", "tags", "meta", "tests", "data_tests")
+SEED_CONFIG_KEYS: Final = ("column_types", "tags", "meta")
 
 _LIKELY_NAME = re.compile(r"\bname:[ \t]*['\"]?([\w-]+)")
 
@@ -358,7 +360,27 @@ class _FileReader:
         if found is None:
             return
         name, entries = found
-        columns = self._columns(entries, f"seed `{name.value}`", typed=False)
+        columns = self._seed_columns(entries, f"seed `{name.value}`")
         self.scope.seed_types.append(
-            SeedTypesDecl(name, columns.columns, self._description(entries), self.yaml.span(node))
+            SeedTypesDecl(name, columns, self._description(entries), self.yaml.span(node))
         )
+
+    def _seed_columns(self, entries: dict[str, Entry], what: str) -> tuple[ColumnDecl, ...]:
+        """The columns of a seed; dbt gives their types in `config: {column_types: {name: TYPE}}`."""
+        found = {c.name.value.lower(): c for c in self._columns(entries, what, typed=False).columns}
+        if "config" not in entries or self.yaml.is_null(entries["config"].node):
+            return tuple(found.values())
+        config = self.yaml.mapping(entries["config"].node, f"`config` of {what}", SEED_CONFIG_KEYS) or {}
+        if "column_types" in config:
+            for column in self.columns.read(config["column_types"].node, what, typed=False).columns:
+                other = found.get(column.name.value.lower())
+                if other is not None and other.type is not None:
+                    self.scope.error(
+                        DUPLICATE_NAME,
+                        f"the type of column `{column.name.value}` is given twice",
+                        column.name.span,
+                        fix="keep one of the two",
+                        related=(Label(other.name.span, "and here"),),
+                    )
+                found[column.name.value.lower()] = column
+        return tuple(found.values())

@@ -356,3 +356,26 @@ def test_jinja_that_is_not_static(tmp_path: Path) -> None:
             "`${name}` holds what changes from run to run, and a model holds a query that others use",
         ),
     ]
+
+
+def test_types_of_a_seed_as_dbt_gives_them(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "headrace.yml": "name: x",
+            "s.yml": "seeds:\n"
+            "  - name: codes\n"
+            "    config: {column_types: {code: STRING, rate: 'DECIMAL(4, 2)'}, tags: [x]}\n"
+            "    columns: [{name: code, description: of the shop}, {name: kind}]\n",
+            "seeds/codes.csv": "code,rate,kind\n1,2.50,3\n",
+        },
+    )
+    (seed,) = load(tmp_path).seeds
+    assert seed.columns == (("code", "STRING"), ("rate", "DECIMAL(4, 2)"), ("kind", "BIGINT"))
+    (tmp_path / "s.yml").write_text(
+        "seeds: [{name: codes, columns: {code: INT}, config: {column_types: {code: STRING}, quote: true}}]"
+    )
+    assert said(tmp_path) == [
+        "HR203 the type of column `code` is given twice",
+        "HR103 unknown key `quote` in `config` of seed `codes`",
+    ]

@@ -187,6 +187,7 @@ def test_tables_of_keys_are_in_the_schemas() -> None:
             yaml_models.MODEL_KEYS,
             yaml_models.SINK_KEYS,
             yaml_models.SEED_KEYS,
+            yaml_models.SEED_CONFIG_KEYS,
             yaml_models.CONTRACT_KEYS,
             yaml_columns.COLUMN_KEYS,
             yaml_columns.WATERMARK_KEYS,

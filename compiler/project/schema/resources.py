@@ -144,6 +144,8 @@ def resources() -> Schema:
     )
     tables: Schema = {"type": "array", "items": {"$ref": "#/$defs/source"}}
     group = entry(keys.GROUP_KEYS, "source", "source", tables=tables)
+    types = {"column_types": {"type": "object", "additionalProperties": TEXT}, "tags": TEXTS}
+    seed_config = closed(_named(keys.SEED_CONFIG_KEYS, types))
     declared = {
         "sources": _entries({"anyOf": [{"$ref": "#/$defs/source"}, {"$ref": "#/$defs/group"}]}),
         "models": _entries({"$ref": "#/$defs/model"}),
@@ -158,7 +160,7 @@ def resources() -> Schema:
             "group": {**group, "required": ["name", "tables"]},
             "model": entry(keys.MODEL_KEYS, "model", None, contract=_CONTRACT),
             "sink": entry(keys.SINK_KEYS, "sink", "sink"),
-            "seed": closed(_named(keys.SEED_KEYS, shared), ("name",)),
+            "seed": closed(_named(keys.SEED_KEYS, {**shared, "config": seed_config}), ("name",)),
             "columns": _columns(),
             "steps": _steps(),
         },
