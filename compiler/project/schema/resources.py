@@ -144,8 +144,8 @@ def resources() -> Schema:
     )
     tables: Schema = {"type": "array", "items": {"$ref": "#/$defs/source"}}
     group = entry(keys.GROUP_KEYS, "source", "source", tables=tables)
-    types = {"column_types": {"type": "object", "additionalProperties": TEXT}, "tags": TEXTS}
-    seed_config = closed(_named(keys.SEED_CONFIG_KEYS, types))
+    columns: Schema = {"type": "object", "additionalProperties": TEXT}
+    seed_config = closed(_named(keys.SEED_CONFIG_KEYS, {"column_types": columns, "tags": TEXTS}))
     declared = {
         "sources": _entries({"anyOf": [{"$ref": "#/$defs/source"}, {"$ref": "#/$defs/group"}]}),
         "models": _entries({"$ref": "#/$defs/model"}),
