@@ -82,9 +82,8 @@ class Node:
         """Whether it keeps state from epoch to epoch."""
         return False
 
-    @property
-    def takes_changes(self) -> bool:
-        """Whether it may read changes (`plan.changelog`); others would take each for a new row."""
+    def takes_changes(self, index: int) -> bool:
+        """Whether input `index` may be changes (`plan.changelog`); else each would be taken for a new row."""
         return False
 
     @property

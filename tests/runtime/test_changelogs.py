@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import random
 from pathlib import Path
 
+import duckdb
 import plans
+import pytest
 from pyspark.sql import SparkSession
 
+from compiler.compile import compile_project
+from compiler.diagnostics.diagnostic import Reporter
+from compiler.diagnostics.render import render_all
 from compiler.jobplan import model as m
+from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 CHANGES = (m.Column("op", "STRING"), m.Column("id", "BIGINT"), m.Column("name", "STRING"))
@@ -128,3 +137,67 @@ def test_rows_of_a_key_in_one_epoch_are_settled_by_their_event_time(
     failure = run(plan, tmp_path, session=session).queries[0].failure
     assert failure is not None
     assert failure.code.name == "HR408"
+
+
+PROJECT = """
+name: generated
+version: '1'
+defaults: {sources: {max_files_per_epoch: 1}}
+targets: {dev: {master: 'local[2]', parallelism: 2}}
+"""
+
+PIPELINE = """
+CREATE SOURCE sales (id BIGINT, region STRING, amount INT)
+WITH (connector = 'filesystem', path = 'in', format = 'json');
+
+CREATE MODEL totals WITH (allow_unbounded = true) AS
+SELECT region, count(*) AS sales, count(amount) AS known, sum(amount) AS total, max(amount) AS most
+FROM sales GROUP BY region;
+
+CREATE SINK small (PRIMARY KEY (area) NOT ENFORCED) WITH (connector = 'delta', path = 'out')
+AS SELECT region AS area, sales, known, total, most FROM totals WHERE total < 300 OR total IS NULL;
+"""
+
+ORACLE = """
+SELECT region, count(*), count(amount), sum(amount)::BIGINT, max(amount) FROM sales GROUP BY region
+HAVING sum(amount) < 300 OR sum(amount) IS NULL
+"""
+
+
+@pytest.mark.parametrize("seed", [3, 17])
+def test_filtered_groups_are_those_of_all_rows(session: SparkSession, tmp_path: Path, seed: int) -> None:
+    """After each run the table is what DuckDB makes of all rows so far: groups come in and fall out again."""
+    made = random.Random(seed)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "headrace.yml").write_text(PROJECT)
+    (tmp_path / "pipeline.sql").write_text(PIPELINE)
+    reporter = Reporter()
+    project = load_project(tmp_path, target=None, variables={}, reporter=reporter)
+    assert project is not None
+    compiled = compile_project(project, reporter)
+    assert compiled.plan is not None, render_all(compiled.diagnostics)
+    oracle = duckdb.connect()
+    oracle.execute("CREATE TABLE sales (id BIGINT, region TEXT, amount INT)")
+    passed: list[set[object]] = []
+    for epochs in (2, 1):
+        for _ in range(epochs):
+            rows = [
+                (
+                    made.randrange(1_000_000),
+                    made.choice([None, "north", "south", "east", "west", 'ö, "quoted"']),
+                    made.choice([None, made.randrange(-50, 100)]),
+                )
+                for _ in range(made.randrange(1, 25))
+            ]
+            names = ("id", "region", "amount")
+            lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+            number = len(list((tmp_path / "in").iterdir()))
+            file = tmp_path / "in" / f"{number}.json"
+            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            os.utime(file, (1_700_000_000 + number,) * 2)
+            oracle.executemany("INSERT INTO sales VALUES (?, ?, ?)", rows)
+        assert run(compiled.plan, tmp_path, session=session).queries[0].failure is None
+        expected = set(oracle.execute(ORACLE).fetchall())
+        assert table(session, tmp_path) == expected
+        passed.append({row[0] for row in expected})
+    assert passed[0] != set()

@@ -15,8 +15,13 @@ def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR345 for an operator that would take each change of a row for a new row."""
     roots = (*(relation.node for relation in plan.relations), *(sink.node for sink in plan.sinks))
     for node in walk(*roots):
-        changes = next((child.changelog for child in node.inputs if not child.changelog.is_append), None)
-        if changes is None or node.takes_changes:
+        refused = (
+            child.changelog
+            for index, child in enumerate(node.inputs)
+            if not child.changelog.is_append and not node.takes_changes(index)
+        )
+        changes = next(refused, None)
+        if changes is None:
             continue
         yield Diagnostic(
             codes.CHANGES_INPUT,

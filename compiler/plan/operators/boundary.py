@@ -23,8 +23,7 @@ class Boundary(OneInput):
     def _derive_schema(self) -> Schema:
         return self.input.schema
 
-    @property
-    def takes_changes(self) -> bool:
+    def takes_changes(self, index: int) -> bool:
         return True
 
     def _derive_changelog(self) -> Changelog:

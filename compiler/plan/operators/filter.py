@@ -29,8 +29,7 @@ class Filter(OneInput):
         fields = self.input.schema.fields
         return Schema(tuple(replace(f, nullable=False) if f.name in known else f for f in fields))
 
-    @property
-    def takes_changes(self) -> bool:
+    def takes_changes(self, index: int) -> bool:
         return True
 
     def _derive_changelog(self) -> Changelog:

@@ -42,8 +42,7 @@ class Project(OneInput):
     def _derive_schema(self) -> Schema:
         return Schema(tuple(project_field(item, self.input.schema) for item in self.items))
 
-    @property
-    def takes_changes(self) -> bool:
+    def takes_changes(self, index: int) -> bool:
         return True
 
     def _derive_changelog(self) -> Changelog:

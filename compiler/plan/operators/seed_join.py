@@ -54,9 +54,8 @@ class SeedJoin(Node):
 
         return Schema((*self.stream.schema.fields, *(right(f) for f in self.table.schema)))
 
-    @property
-    def takes_changes(self) -> bool:
-        return self.join in ("inner", "left")
+    def takes_changes(self, index: int) -> bool:
+        return index == 0 and self.join in ("inner", "left")
 
     def _derive_changelog(self) -> Changelog:
         return self.stream.changelog.inexact

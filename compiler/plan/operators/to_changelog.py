@@ -28,8 +28,7 @@ class ToChangelog(OneInput):
     op_column: str
     codes: tuple[tuple[str, str], ...]
 
-    @property
-    def takes_changes(self) -> bool:
+    def takes_changes(self, index: int) -> bool:
         return True
 
     def _derive_schema(self) -> Schema:
