@@ -36,10 +36,9 @@ class TemporalJoin(StreamJoin):
     right_time: str
     allow_unbounded: bool
 
-    @property
-    def takes_changes(self) -> bool:
-        """On the right they are versions; on the left the binder refuses them."""
-        return True
+    def takes_changes(self, index: int) -> bool:
+        # The changes of a table are its versions.
+        return index == 1
 
     def _delay(self, field: Field, side: Node) -> int | None:
         if field.name != self.left_time or field.watermark_ms is None:
