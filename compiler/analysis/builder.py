@@ -141,9 +141,9 @@ class Builder:
         """SELECT DISTINCT, or what the user wrote for it.
 
         Raises:
-            DiagnosticError: rows of a stream would be remembered for ever (HR306, HR348).
+            DiagnosticError: rows of a stream would be remembered for ever (HR306).
         """
-        built = Distinct(self.uid("distinct", span), node)
+        built = Distinct(self.uid("distinct", span), node, self.options.state_ttl_ms)
         check_distinct(built, what, self.options, span)
         return built
 

@@ -131,7 +131,7 @@ def to_changelog(
             "TO_CHANGELOG cannot tell what became of each row",
             span,
             f"its input is an {changes} that does not say whether a row was there before",
-            "write the changes to a sink with a primary key instead",
+            "put TO_CHANGELOG below the filter or join, or write the changes to a sink with a primary key",
         )
     kinds = _pairs(mapping, kinds_last=False) if mapping is not None else _ALL
     return ToChangelog(builder.uid("to_changelog", span), node, names, op, tuple(kinds))

@@ -21,7 +21,7 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
     if node.event_time_key is not None:
         return
     if options.bounds_state:
-        _check_ttl("GROUP BY", options, span)
+        _check_ttl(options, span)
         return
     times = [f.name for f in node.input.schema if f.is_event_time]
     if not times:
@@ -56,12 +56,11 @@ def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span)
     """Looks whether the rows that DISTINCT has seen are forgotten some day, or may be kept.
 
     Raises:
-        DiagnosticError: as for groups (HR306, HR348).
+        DiagnosticError: nobody asked for that (HR306).
     """
     if not node.is_stream or node.event_time is not None:
         return
     if options.bounds_state:
-        _check_ttl(what, options, span)
         return
     raise DiagnosticError(
         Diagnostic(
@@ -70,18 +69,19 @@ def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span)
             span,
             cause="a row seen once must be remembered until the stream ends: no column is an event time",
             fix=("write UNION ALL, which keeps duplicates; or " if what == "UNION" else "")
-            + f"select an event time or a window's bounds as well; or {ASK}",
+            + "select an event time or a window's bounds as well; or say how long a row is remembered, "
+            f"WITH (state_ttl = '1 d'); or {ASK}",
         )
     )
 
 
-def _check_ttl(what: str, options: ModelOptions, span: Span) -> None:
+def _check_ttl(options: ModelOptions, span: Span) -> None:
     if options.state_ttl_ms is None:
         return
     raise DiagnosticError(
         Diagnostic(
             codes.STATE_TTL,
-            f"state_ttl does nothing for this {what}",
+            "state_ttl does nothing for this GROUP BY",
             span,
             cause="Spark keeps its state, and Spark drops nothing without a watermark",
             fix="use a window, or allow_unbounded = true instead of state_ttl",

@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import plans
 import pytest
+from files import rows_of
 from pyspark.sql import SparkSession
 
 from compiler.compile import compile_project
@@ -137,6 +138,32 @@ def test_rows_of_a_key_in_one_epoch_are_settled_by_their_event_time(
     failure = run(plan, tmp_path, session=session).queries[0].failure
     assert failure is not None
     assert failure.code.name == "HR408"
+
+
+def test_distinct_with_and_without_a_time_to_live(session: SparkSession, tmp_path: Path) -> None:
+    """Both give a row once, from run to run, NULL like any other value."""
+    columns = tuple(m.Marked(name, None) for name in ("k", "v"))
+    operators = (
+        plans.scan(),
+        m.Distinct("kept", "kept", ("scan",), None, columns),
+        m.Distinct("live", "live", ("scan",), None, columns, ttl_ms=3_600_000),
+    )
+    shape = (m.Column("k", "STRING"), m.Column("v", "INT"))
+    queries = tuple(
+        plans.query(
+            (operators[0], op), op.id, (plans.sink(op.id, shape, path=op.id, uid=op.id),), uid=op.id,
+            state=(m.State(op.id, op.id, "distinct", ("k", "v"), "f", ""),),
+        )
+        for op in operators[1:]
+    )  # fmt: skip
+    for number, values in enumerate((((1, "a"), (1, "a"), ("", "b")), ((1, "a"), ("", "b"), (2, "a")))):
+        rows = [("2024-01-01 00:00:01", key, value) for value, key in values]
+        plans.put(tmp_path / "in", f"{number}.csv", *rows)
+        report = run(plans.plan(*queries), tmp_path, session=session)
+        assert [query.failure for query in report.queries] == [None, None]
+    for op in operators[1:]:
+        found = [(row["k"], row.get("v")) for row in rows_of(tmp_path / op.id)]
+        assert sorted(found, key=str) == [("a", 1), ("a", 2), ("b", None)]
 
 
 PROJECT = """

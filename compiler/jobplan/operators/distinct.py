@@ -17,7 +17,8 @@ class Marked(Struct, frozen=True):
 class Distinct(JobOperator, frozen=True, tag="distinct"):
     """The first of rows that are equal in all columns.
 
-    `event_time` names the column whose watermark ends the memory of a row, or is None if nothing does.
+    `event_time` names the column whose watermark ends the memory of a row, or is None. With `ttl_ms` it is
+    kept by bucket and forgotten so long after it came, in processing time.
     """
 
     id: str
@@ -25,3 +26,5 @@ class Distinct(JobOperator, frozen=True, tag="distinct"):
     inputs: tuple[str, ...]
     event_time: str | None
     columns: tuple[Marked, ...]
+    ttl_ms: int | None = None
+    buckets: int = 16

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.watermark import format_ms
@@ -24,6 +25,9 @@ class Distinct(OneInput):
     """
 
     kind: ClassVar[str] = "distinct"
+
+    # How long a row is remembered (ms, processing time), where no event time ends it.
+    state_ttl_ms: int | None = None
 
     def _derive_schema(self) -> Schema:
         return self.input.schema
@@ -46,22 +50,34 @@ class Distinct(OneInput):
     def state(self, operator: str) -> job.State | None:
         if not self.is_stateful:
             return None
-        time = self.event_time
         return job.State(
             operator=operator,
             uid=self.uid,
             kind=self.kind,
             keys=self.schema.names,
             fingerprint=self._fingerprint(),
-            bound="unbounded, because no column is an event time"
-            if time is None or time.watermark_ms is None
-            else f"forgets a row {format_ms(time.watermark_ms)} after its {time.name}",
+            bound=self._bound(),
         )
+
+    @property
+    def _ttl_ms(self) -> int | None:
+        return self.state_ttl_ms if self.event_time is None else None
+
+    def _bound(self) -> str:
+        time = self.event_time
+        if time is not None and time.watermark_ms is not None:
+            return f"forgets a row {format_ms(time.watermark_ms)} after its {time.name}"
+        if self._ttl_ms is not None:
+            return f"forgets a row {format_ms(self._ttl_ms)} after it came"
+        return "unbounded, because no column is an event time"
 
     def _fingerprint(self) -> str:
         columns = [[f.name, f.type.sql] for f in self.schema]
         time = self.event_time
-        stored = {"columns": columns, "time": time.name if time else None}
+        stored: dict[str, object] = {"columns": columns, "time": time.name if time else None}
+        if self._ttl_ms is not None:
+            # Kept by bucket, not by Spark; how long may change.
+            stored["buckets"] = BUCKETS
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 
     def describe(self) -> str:
@@ -74,5 +90,7 @@ class Distinct(OneInput):
             uid=self.uid,
             inputs=inputs,
             event_time=time.name if time else None,
+            ttl_ms=self._ttl_ms if self.is_stateful else None,
+            buckets=BUCKETS,
             columns=tuple(job.Marked(f.name, f.watermark_ms) for f in self.schema),
         )

@@ -65,7 +65,9 @@ class TopN(OneInput):
         if self.emit != "changes":
             return APPEND
         keys = tuple(key.name for key in self.partition if isinstance(key, Column))
-        return Changelog("upsert", keys if self.limit == 1 or self.rank is None else (*keys, self.rank))
+        key = keys if self.limit == 1 or self.rank is None else (*keys, self.rank)
+        # A group that was dropped and comes again is said to be new.
+        return Changelog("upsert", key, exact=self.state_ttl_ms is None)
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
