@@ -34,11 +34,13 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
             )
             for name, key in zip(names, op.keys, strict=True)
         ),
+        # Not inside the aggregates: Spark takes the epoch's time for a value that may differ.
+        *([F.current_timestamp().alias(_EPOCH)] if op.upsert else []),
     )
     # A grouping without aggregates is DISTINCT; Spark's API wants at least one to compute.
     aggregates = [F.expr(item.sql).alias(f"__agg_{i}") for i, item in enumerate(op.aggregates)]
     if op.upsert:
-        aggregates += [F.min(F.current_timestamp()).alias(_FIRST), F.max(F.current_timestamp()).alias(_LAST)]
+        aggregates += [F.min(_EPOCH).alias(_FIRST), F.max(_EPOCH).alias(_LAST)]
     grouped = keyed.groupBy(*names).agg(*(aggregates or [F.count(F.lit(1)).alias("__agg_none")]))
     if op.event_time_key is not None:
         grouped = barrier(grouped)
@@ -65,7 +67,7 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
     )
 
 
-_FIRST, _LAST = "__agg_first", "__agg_last"
+_EPOCH, _FIRST, _LAST = "__epoch", "__agg_first", "__agg_last"
 
 
 def _operation() -> Column:
