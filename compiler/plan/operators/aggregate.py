@@ -45,7 +45,7 @@ class Aggregate(OneInput):
     def _derive_changelog(self) -> Changelog:
         if not self.is_stream or self.event_time_key is not None:
             return APPEND
-        return Changelog("upsert", tuple(key.name for key in self.keys), exact=True)
+        return Changelog("upsert", tuple(key.name for key in self.keys))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Aggregate
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.spark.barrier import barrier
-from runtime.spark.changes import INSERT, UPDATE
+from runtime.spark.changes import UPDATE
 from runtime.spark.context import Context, event_time
 
 # Names of the keys inside the state store, out of the way of the input's columns. The one that closes a
@@ -34,13 +34,9 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
             )
             for name, key in zip(names, op.keys, strict=True)
         ),
-        # Not inside the aggregates: Spark takes the epoch's time for a value that may differ.
-        *([F.current_timestamp().alias(_EPOCH)] if op.upsert else []),
     )
     # A grouping without aggregates is DISTINCT; Spark's API wants at least one to compute.
     aggregates = [F.expr(item.sql).alias(f"__agg_{i}") for i, item in enumerate(op.aggregates)]
-    if op.upsert:
-        aggregates += [F.min(_EPOCH).alias(_FIRST), F.max(_EPOCH).alias(_LAST)]
     grouped = keyed.groupBy(*names).agg(*(aggregates or [F.count(F.lit(1)).alias("__agg_none")]))
     if op.event_time_key is not None:
         grouped = barrier(grouped)
@@ -63,19 +59,6 @@ def lower(op: Aggregate, inputs: Sequence[DataFrame], _ctx: Context) -> DataFram
             else columns[name].alias(name)
             for name in op.output
         ),
-        *([_operation()] if op.upsert else []),
+        # Spark does not say whether it had the group before.
+        *([F.lit(UPDATE).alias(OP_COLUMN)] if op.upsert else []),
     )
-
-
-_EPOCH, _FIRST, _LAST = "__epoch", "__agg_first", "__agg_last"
-
-
-def _operation() -> Column:
-    """Whether a group is new: Spark does not say, but all rows of a new one have the time of this epoch.
-
-    It is the epoch's logged time, so a replay says the same. Both ends are looked at, since a clock may be
-    set back.
-    """
-    now = F.current_timestamp()
-    is_new = (F.col(_FIRST) == now) & (F.col(_LAST) == now)
-    return F.when(is_new, F.lit(INSERT)).otherwise(F.lit(UPDATE)).alias(OP_COLUMN)
