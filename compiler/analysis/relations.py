@@ -16,6 +16,7 @@ from compiler.analysis.changelog_functions import bind_changelog_function
 from compiler.analysis.match.sql import bind_match_recognize
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
+from compiler.analysis.values import bind_values
 from compiler.analysis.watermarks import bind_watermark
 from compiler.analysis.windows import bind_window_function
 from compiler.diagnostics import codes
@@ -66,6 +67,9 @@ def bind_relation(binder: QueryBinder, tree: exp.Expr) -> Bound:
     if isinstance(tree, exp.Subquery):
         node = binder.named(tree.this, tree.args.get("alias"))
         return Bound(node, Scope.of(node.schema, tree.alias or None))
+    if isinstance(tree, exp.Values):
+        node = bind_values(binder, tree)
+        return Bound(node, Scope.of(node.schema, tree.alias or None))
     call = table_function(tree)
     if call is not None:
         node = binder.renamed(TABLE_FUNCTIONS[function_name(call)](binder, call), tree.args.get("alias"))
@@ -102,9 +106,6 @@ def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
         return binder.error(
             codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix
         )
-    if isinstance(inner, exp.Values):
-        fix = "put the rows into a CSV file under seeds/"
-        return binder.error(codes.UNSUPPORTED_SYNTAX, "VALUES cannot stand in FROM", tree, fix=fix)
     return binder.error(
         codes.UNSUPPORTED_SYNTAX, "this cannot stand in FROM", tree, fix="name a source or model"
     )

@@ -125,6 +125,8 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912, PLR0915  # on
             where = op.options.get("path") or op.options.get("topic")
             yield f"{op.uid} from {op.connector}{f' {where}' if where else ''}"
             yield f"({', '.join(c.name for c in op.columns)})"
+        case job.Values():
+            yield f"{len(op.rows)} rows ({', '.join(column.name for column in op.columns)})"
         case job.Seed():
             yield f"{op.uid} from {op.path}"
         case job.Watermark():

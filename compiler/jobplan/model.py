@@ -38,6 +38,7 @@ from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
 from compiler.jobplan.operators.temporal_join import KeyPair, TemporalJoin
 from compiler.jobplan.operators.top_n import TopN
 from compiler.jobplan.operators.union import Union
+from compiler.jobplan.operators.values import Values
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
 from compiler.jobplan.operators.window_join import WindowJoin
@@ -91,6 +92,7 @@ __all__ = [
     "ToChangelog",
     "TopN",
     "Union",
+    "Values",
     "Watermark",
     "Window",
     "WindowJoin",

@@ -12,6 +12,8 @@ from test_generate import ROWS, as_rows, made
 SEEDS = {"with_null": "k,v\n1,x\n,y\n", "without": "k,v\n1,x\n2,z\n"}
 
 QUERIES = [
+    "SELECT id, w FROM t JOIN (VALUES (1, 1.5), (3, NULL), (9, 2)) AS v (n, w) ON id = n",
+    "SELECT id FROM t WHERE id NOT IN (SELECT * FROM VALUES (1), (2L))",
     "SELECT id FROM t WHERE id IN (SELECT k FROM {seed})",
     "SELECT id FROM t WHERE id NOT IN (SELECT k FROM {seed})",
     "SELECT id FROM t WHERE NOT (id IN (SELECT k FROM {seed})) AND id > 0",

@@ -26,6 +26,7 @@ from compiler.jobplan.operators.session_aggregate import SessionAggregate
 from compiler.jobplan.operators.temporal_join import TemporalJoin
 from compiler.jobplan.operators.top_n import TopN
 from compiler.jobplan.operators.union import Union
+from compiler.jobplan.operators.values import Values
 from compiler.jobplan.operators.watermark import Watermark
 from compiler.jobplan.operators.window import Window
 from compiler.jobplan.operators.window_join import WindowJoin
@@ -33,6 +34,7 @@ from compiler.jobplan.operators.window_join import WindowJoin
 Operator = (
     Scan
     | Seed
+    | Values
     | Watermark
     | Filter
     | Project

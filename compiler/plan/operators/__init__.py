@@ -23,6 +23,7 @@ from compiler.plan.operators.temporal_join import TemporalJoin
 from compiler.plan.operators.to_changelog import ToChangelog
 from compiler.plan.operators.top_n import TopN
 from compiler.plan.operators.union import Union
+from compiler.plan.operators.values import Values
 from compiler.plan.operators.watermark import Watermark
 from compiler.plan.operators.window import Window
 from compiler.plan.operators.window_join import WindowJoin
@@ -30,6 +31,7 @@ from compiler.plan.operators.window_join import WindowJoin
 OPERATORS = (
     Scan,
     SeedScan,
+    Values,
     Watermark,
     Boundary,
     Filter,
@@ -81,6 +83,7 @@ __all__ = [
     "ToChangelog",
     "TopN",
     "Union",
+    "Values",
     "Watermark",
     "Window",
     "WindowJoin",

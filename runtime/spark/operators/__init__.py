@@ -34,6 +34,7 @@ from runtime.spark.operators import (
     temporal_join,
     top_n,
     union,
+    values,
     watermark,
     window,
     window_join,
@@ -42,6 +43,7 @@ from runtime.spark.operators import (
 LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Scan: scan.lower,
     model.Seed: seed.lower,
+    model.Values: values.lower,
     model.Watermark: watermark.lower,
     model.Filter: filter.lower,
     model.Match: match.lower,
