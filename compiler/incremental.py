@@ -116,9 +116,11 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
     plan = _merged_plan(project, earlier, lower_project(project.config, groups), touched)
     if plan is None:
         return None
-    found: list[tuple[Phase, Diagnostic]] = [("load", d) for d in reporter.all()]
+    loaded: Phase = "load"
+    anew: Phase = "part"
+    found = [(loaded, d) for d in reporter.all()]
     found += [(phase, d) for phase, d in earlier.found if parts.keep(phase, d, touched)]
-    found += [("part", d) for d in own.all()]
+    found += [(anew, d) for d in own.all()]
     reads = {**earlier.reads, **logical.references}
     graph = _merged_graph(project, earlier.graph, logical, reads)
     return Earlier(now, reads, tuple(found), plan, graph)

@@ -156,9 +156,11 @@ class _Question:
         checker: Any = jvm
         for part in _CHECKER.split("."):
             checker = getattr(checker, part)
-        mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, _MODES[self._query.output_mode])()
+        modes: Any = jvm.org.apache.spark.sql.streaming.OutputMode
+        mode = getattr(modes, _MODES[self._query.output_mode])()
         try:
-            checker.checkForStreaming(rows._jdf.queryExecution().analyzed(), mode)
+            frame: Any = rows._jdf
+            checker.checkForStreaming(frame.queryExecution().analyzed(), mode)
         except Exception as error:  # noqa: BLE001  # py4j wraps whatever Spark throws
             origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
             return str(origin.getMessage()) if origin is not None else str(error)
