@@ -31,7 +31,10 @@ def _appends(sink: BoundSink) -> Diagnostic:
         f"connector `{sink.connector.name}` only appends, and the rows of `{sink.name}` are changes",
         sink.span,
         cause=f"its query gives an {changes}: a later row takes the place of an earlier one",
-        fix=f"write to {able}{key}, or append every change with its operation: FROM TO_CHANGELOG(TABLE …)",
+        fix=f"write to {able}{key}"
+        + (
+            ", or append every change with its operation: FROM TO_CHANGELOG(TABLE …)" if changes.exact else ""
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.plan.changelog import Changelog
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import SeedJoin, Union
@@ -29,7 +30,7 @@ def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
             plan.places.get(node.uid),
             cause=f"its input is an {changes}: a row may replace or delete an earlier one, and it would "
             "count as one more",
-            fix=_fix(node),
+            fix=_fix(node, changes),
         )
 
 
@@ -41,9 +42,11 @@ def _name(node: Node) -> str:
     )
 
 
-def _fix(node: Node) -> str:
+def _fix(node: Node, changes: Changelog) -> str:
     if isinstance(node, Union):
         return "unite the rows before they are grouped: both tables may have a row of one key"
     if isinstance(node, SeedJoin):
         return "use an inner or a left join"
-    return "compute it from the rows before they are grouped, or turn the changes into rows with TO_CHANGELOG"
+    # TO_CHANGELOG takes only changes that tell the truth of what was there before.
+    rows = ", or turn the changes into rows with TO_CHANGELOG" if changes.exact else ""
+    return f"compute it from the rows before they are grouped{rows}"
