@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from compiler.analysis.rules.changelog_sink import changelog_sink
 from compiler.analysis.rules.changes_input import changes_input
 from compiler.analysis.rules.delivery import delivery
+from compiler.analysis.rules.groups_over_state import groups_over_state
 from compiler.analysis.rules.lookups import lookups
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     top_n_state,
     changes_input,
     changelog_sink,
+    groups_over_state,
     window_zone,
     unused_watermark,
     several_inputs,
