@@ -9,6 +9,9 @@
     report = headrace.run("shop", on_end="close")  # opens a session, runs, closes it
     print(report.rows_written)
 
+`scalar`, `ProcessFunction` and the states are for the files under a project's functions/, and `testing` for
+their unit tests.
+
 A path is a project's folder or one `.sql` file. Nothing of Spark is imported before `run`.
 """
 
@@ -27,7 +30,20 @@ if TYPE_CHECKING:
     from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
     from compiler.diagnostics.render import render
     from compiler.jobplan.model import JobPlan
+    from runtime import testing
     from runtime.cli.pipeline import Pipeline
+    from runtime.functions.api import (
+        Context,
+        ListState,
+        MapState,
+        ProcessFunction,
+        Row,
+        ValueState,
+        list_state,
+        map_state,
+        scalar,
+        value_state,
+    )
     from runtime.jobs.events import EpochCompleted, Event, QueryEnded, QueryFailed, QueryStarted
     from runtime.jobs.report import QueryReport, RunReport, SinkReport
 
@@ -35,22 +51,33 @@ __version__ = VERSION
 
 __all__ = [
     "Compiled",
+    "Context",
     "Diagnostic",
     "DiagnosticError",
     "EpochCompleted",
     "Event",
     "JobPlan",
+    "ListState",
+    "MapState",
     "Pipeline",
+    "ProcessFunction",
     "QueryEnded",
     "QueryFailed",
     "QueryReport",
     "QueryStarted",
+    "Row",
     "RunReport",
     "SinkReport",
+    "ValueState",
     "__version__",
     "compile",
+    "list_state",
+    "map_state",
     "render",
     "run",
+    "scalar",
+    "testing",
+    "value_state",
 ]
 
 _HOMES = {
@@ -68,6 +95,13 @@ _HOMES = {
     "RunReport": "runtime.jobs.report",
     "SinkReport": "runtime.jobs.report",
     "render": "compiler.diagnostics.render",
+    **dict.fromkeys(
+        (
+            *("Context", "ListState", "MapState", "ProcessFunction", "Row", "ValueState"),
+            *("list_state", "map_state", "scalar", "value_state"),
+        ),
+        "runtime.functions.api",
+    ),
 }
 
 
@@ -146,6 +180,8 @@ def run(
 
 
 def __getattr__(name: str) -> Any:
+    if name == "testing":
+        return import_module("runtime.testing")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

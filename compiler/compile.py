@@ -73,5 +73,5 @@ def compile_project(
     groups = group_sinks(optimized.sinks, manifest, reporter, merge_siblings="merge_siblings" not in without)
     found = project.policy.judge(reporter.all(), complete=True)
     failed = any(d.is_error for d in found)
-    plan = None if failed else lower_project(project.config, groups)
+    plan = None if failed else lower_project(project.config, groups, project.python, optimized.functions)
     return Compiled(logical, optimized, groups, plan, found)

@@ -19,8 +19,8 @@ from compiler.analysis.sinks import bind_sink
 from compiler.analysis.sources import BoundSource, bind_source, other_readings
 from compiler.analysis.steps import steps_binder
 from compiler.analysis.uids import Uids
-from compiler.diagnostics import codes
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.analysis.user_functions import bind_functions, visible
+from compiler.diagnostics.diagnostic import DiagnosticError, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.plan.logical import BoundRelation, BoundSink, LogicalPlan
 from compiler.plan.node import Node
@@ -72,7 +72,9 @@ def _names_by_position(declared: decl.ModelDecl | decl.SinkDecl) -> list[str]:
 
 def bind_project(project: decl.Project, reporter: Reporter) -> LogicalPlan:
     """Binds all declarations; what has mistakes is left out, and so is what reads it, silently."""
-    return _ProjectBinder(project, reporter).bind()
+    functions = bind_functions(project, reporter)
+    with visible(functions):
+        return replace(_ProjectBinder(project, reporter).bind(), functions=functions.lowered)
 
 
 class _ProjectBinder:
@@ -94,15 +96,6 @@ class _ProjectBinder:
         self._kept: list[ParsedModel] = []
 
     def bind(self) -> LogicalPlan:
-        for function in self._project.functions:
-            self._reporter.add(
-                Diagnostic(
-                    codes.UNSUPPORTED_SYNTAX,
-                    "CREATE FUNCTION is not run yet",
-                    function.span,
-                    fix="use Spark SQL's own functions",
-                )
-            )
         for kind, declared in (("source", self._project.sources), ("sink", self._project.sinks)):
             for owner in declared:
                 self._reporter.extend(clear_text(owner.options, f"{kind} `{owner.name.value}`"))

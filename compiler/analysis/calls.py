@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from compiler.analysis.builder import cast_to
+from compiler.analysis.catalog import Poisoned
 from compiler.analysis.distinct import DISTINCT
 from compiler.analysis.flink import bind_flink_call
 from compiler.analysis.group_windows import bind_window_call
@@ -13,9 +15,10 @@ from compiler.analysis.lambdas import bind_lambda
 from compiler.analysis.ordered import bind_order
 from compiler.analysis.typing import known
 from compiler.analysis.units import UNIT_FUNCTIONS, bind_unit, takes_unit
+from compiler.analysis.user_functions import is_broken
 from compiler.diagnostics import codes
 from compiler.diagnostics.suggest import suggest
-from compiler.functions import FUNCTIONS, lookup
+from compiler.functions import lookup, names
 from compiler.functions.aggregates import ORDERED_VALUE
 from compiler.functions.spec import Function, TypeProblem
 from compiler.plan import types as t
@@ -57,9 +60,7 @@ def bind_call(
         return rewritten
     if takes_unit(name, args):
         name = UNIT_FUNCTIONS[name]
-    function = lookup(name)
-    if function is None:
-        raise _unknown(binder, name, tree)
+    function = _known(binder, name, tree)
     if function.aggregate and not over:
         binder.check_aggregate_allowed(name, tree)
     if function.window_only and not over:
@@ -90,6 +91,8 @@ def bind_call(
     # What is sorted by is an argument of percentile_cont and its like.
     typed = (*bound, within[0].expr) if name in ORDERED_VALUE and within else bound
     found = t.BIGINT if star else result_type(binder, function, typed, tree)
+    if function.casts is not None:
+        bound = tuple(cast_to(arg, wanted) for arg, wanted in zip(bound, function.casts, strict=False))
     return Call(
         type=found,
         nullable=function.nullable([known(arg) for arg in typed]),
@@ -156,14 +159,23 @@ def result_type(
     try:
         return function.returns([known(arg) for arg in args])
     except TypeProblem as problem:
-        raise binder.error(codes.TYPE_MISMATCH, f"`{function.name}`: {problem}", tree) from problem
+        raise binder.error(codes.TYPE_MISMATCH, f"`{function.label}`: {problem}", tree) from problem
 
 
 def _count_message(function: Function, count: int) -> str:
     low, high = function.min_args, function.max_args
     wanted = f"{low}" if low == high else f"at least {low}" if high is None else f"{low} to {high}"
     plural = "" if wanted == "1" else "s"
-    return f"`{function.name}` takes {wanted} argument{plural}, not {count}"
+    return f"`{function.label}` takes {wanted} argument{plural}, not {count}"
+
+
+def _known(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Function:
+    function = lookup(name)
+    if function is None and is_broken(name):
+        raise Poisoned(name)
+    if function is None:
+        raise _unknown(binder, name, tree)
+    return function
 
 
 def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:
@@ -174,7 +186,7 @@ def _unknown(binder: ExpressionBinder, name: str, tree: exp.Expr) -> Exception:
             tree,
             fix=_NOT_SCALAR[name],
         )
-    near = suggest(name, FUNCTIONS)
+    near = suggest(name, names())
     return binder.error(
         codes.UNKNOWN_FUNCTION,
         f"unknown function `{name}`",

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from compiler.analysis.places import tree_span
 from compiler.analysis.relations import table_function
-from compiler.analysis.table_arguments import named_table
+from compiler.analysis.table_arguments import named_table, table_argument
 from compiler.diagnostics.source import Span
 from compiler.syntax.dialect import Parsed
 
@@ -31,6 +31,7 @@ def references(parsed: Parsed) -> list[tuple[str, Span]]:
         tree = _named_relation(node)
         if tree is not None and tree.parts[-1].name.lower() not in own:
             found.append((tree.parts[-1].name, tree_span(tree, parsed.fragment)))
+        below.extend((query, own) for query in _inside_call(node))
         for key, value in node.args.items():
             if isinstance(value, list):
                 below.extend([(child, own) for child in value if isinstance(child, _INSIDE)])
@@ -48,3 +49,13 @@ def _named_relation(tree: exp.Expr) -> exp.Table | exp.Column | None:
         return tree
     call = table_function(tree)
     return named_table(call) if call is not None else None
+
+
+def _inside_call(tree: exp.Expr) -> list[exp.Expr]:
+    """The query that a table function reads, as in `TUMBLE(TABLE (SELECT …), …)`."""
+    call = table_function(tree) if isinstance(tree, exp.Table) else None
+    if call is None or not call.expressions:
+        return []
+    first = call.expressions[0]
+    table = table_argument(first.args["expression"] if isinstance(first, exp.Kwarg) else first).table
+    return [table] if isinstance(table, exp.Query) else []

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from compiler.analysis.catalog import Poisoned
 from compiler.analysis.changelog_functions import bind_changelog_function
 from compiler.analysis.match.sql import bind_match_recognize
+from compiler.analysis.process import bind_process_call
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
+from compiler.analysis.user_functions import is_broken, process_function, process_names
 from compiler.analysis.values import bind_values
 from compiler.analysis.watermarks import bind_watermark
 from compiler.analysis.windows import bind_window_function
@@ -72,7 +75,8 @@ def bind_relation(binder: QueryBinder, tree: exp.Expr) -> Bound:
         return Bound(node, Scope.of(node.schema, tree.alias or None))
     call = table_function(tree)
     if call is not None:
-        node = binder.renamed(TABLE_FUNCTIONS[function_name(call)](binder, call), tree.args.get("alias"))
+        bind = TABLE_FUNCTIONS.get(function_name(call), bind_process_call)
+        node = binder.renamed(bind(binder, call), tree.args.get("alias"))
         return Bound(node, Scope.of(node.schema, tree.alias or None))
     if not isinstance(tree, exp.Table) or not isinstance(tree.this, exp.Identifier):
         raise not_a_relation(binder, tree)
@@ -86,12 +90,17 @@ def table_function(tree: exp.Expr) -> exp.Anonymous | None:
     call = tree.this if isinstance(tree, exp.Table) else tree
     if isinstance(call, exp.Anonymous) and function_name(call) == "table" and len(call.expressions) == 1:
         call = call.expressions[0]
-    return call if isinstance(call, exp.Anonymous) and function_name(call) in TABLE_FUNCTIONS else None
+    if not isinstance(call, exp.Anonymous):
+        return None
+    name = function_name(call)
+    return call if name in TABLE_FUNCTIONS or process_function(name) is not None else None
 
 
 def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
     """The mistake of something in FROM that gives no rows."""
     inner = tree.this if isinstance(tree, exp.Table) else tree
+    if isinstance(inner, exp.Anonymous) and function_name(inner) == "table" and len(inner.expressions) == 1:
+        inner = inner.expressions[0]
     if isinstance(tree, exp.Lateral) or (
         isinstance(inner, exp.Anonymous) and function_name(inner) == "unnest"
     ):
@@ -101,7 +110,10 @@ def not_a_relation(binder: QueryBinder, tree: exp.Expr) -> DiagnosticError:
         return binder.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
     if isinstance(inner, exp.Anonymous):
         name = str(inner.this).removeprefix(MARK)
-        known = tuple(known.upper() for known in TABLE_FUNCTIONS if known not in _CLAUSES)
+        if is_broken(name):
+            raise Poisoned(name)
+        built_in = (known.upper() for known in TABLE_FUNCTIONS if known not in _CLAUSES)
+        known = (*built_in, *process_names())
         fix = did_you_mean(name, known) or f"table functions are {', '.join(known)}"
         return binder.error(
             codes.UNSUPPORTED_SYNTAX, f"table function `{name}` is not supported", tree, fix=fix

@@ -132,6 +132,9 @@ MATCH_EXPRESSION = Code("HR353", "expression that MATCH_RECOGNIZE cannot compute
 MATCH_SKIP = Code("HR354", "AFTER MATCH SKIP leads to the same match")
 MATCH_SKIP_MISSING = Code("HR355", "AFTER MATCH SKIP is missing", _WARNING)
 MATCH_UNBOUNDED = Code("HR356", "a pattern without WITHIN", _WARNING)
+PYTHON_FUNCTION = Code("HR357", "Python function that cannot be read")
+PROCESS_CALL = Code("HR358", "process function and its input do not fit")
+FUNCTION_TARGET = Code("HR359", "function is not found")
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")

@@ -110,7 +110,7 @@ def _edge(op: job.Operator, index: int) -> str:
         return f"exchange hash({', '.join(op.keys)})"
     if isinstance(op, job.SessionAggregate):
         return f"exchange hash({', '.join(key.sql for key in op.keys)})"
-    if isinstance(op, job.Match):
+    if isinstance(op, (job.Match, job.Process)):
         return f"exchange hash({', '.join(op.key_columns)})"
     if isinstance(op, job.Distinct):
         return f"exchange hash({', '.join(column.name for column in op.columns)})"
@@ -162,6 +162,9 @@ def _details(op: job.Operator) -> Iterator[str]:  # noqa: PLR0912, PLR0915  # on
             yield f"skip {op.skip.mode.replace('_', ' ')}" + (
                 f" {op.skip.variable}" if op.skip.variable else ""
             )
+        case job.Process():
+            given = ", ".join(f"{name} => {value}" for name, value in op.arguments.items())
+            yield f"{op.module}.{op.function}({given}) AS ({', '.join(column.name for column in op.output)})"
         case job.Distinct():
             yield ", ".join(column.name for column in op.columns)
         case job.LookupTable():

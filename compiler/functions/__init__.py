@@ -7,7 +7,9 @@ judges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import MappingProxyType
 
 from compiler.functions import (
@@ -50,6 +52,29 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 )
 
 
+_NONE: Mapping[str, Function] = MappingProxyType({})
+_OF_PROJECT: ContextVar[Mapping[str, Function]] = ContextVar("functions of the project")
+
+
+@contextmanager
+def functions_of_project(functions: Mapping[str, Function]) -> Iterator[None]:
+    """Adds a project's own functions, by lower-case name, while it is bound.
+
+    A variable of the context: every binder of expressions would have to be handed them otherwise.
+    """
+    token = _OF_PROJECT.set(functions)
+    try:
+        yield
+    finally:
+        _OF_PROJECT.reset(token)
+
+
+def names() -> list[str]:
+    """All names that can be called."""
+    return [*FUNCTIONS, *_OF_PROJECT.get(_NONE)]
+
+
 def lookup(name: str) -> Function | None:
-    """The function of that name, without regard to case."""
-    return FUNCTIONS.get(name.lower())
+    """The function of that name, without regard to case: Spark's, or one of the project that is bound."""
+    found = FUNCTIONS.get(name.lower())
+    return found if found is not None else _OF_PROJECT.get(_NONE).get(name.lower())

@@ -56,6 +56,8 @@ class Function:
         deterministic: the same arguments give the same result when an epoch is replayed.
         generator: gives several rows (explode).
         window_only: needs OVER (row_number).
+        shown: what users call it, where that is not its name in Spark.
+        casts: types to which the arguments are cast, for a function that does not do so by itself.
     """
 
     name: str
@@ -67,6 +69,13 @@ class Function:
     deterministic: bool = True
     generator: bool = False
     window_only: bool = False
+    casts: tuple[DataType, ...] | None = None
+    shown: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The name that users know it by."""
+        return self.shown or self.name
 
     def nullable(self, args: Sequence[Arg]) -> bool:
         """Whether the result may be NULL for these arguments."""

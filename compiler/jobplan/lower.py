@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from compiler.chain.chains import build_chains
@@ -12,10 +13,16 @@ from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
 from compiler.plan.operators.scan import lower_columns
 from compiler.syntax.declarations import ProjectConfig
+from compiler.syntax.python_functions import PythonFiles
 from compiler.version import VERSION
 
 
-def lower_project(config: ProjectConfig, groups: Sequence[Group]) -> job.JobPlan:
+def lower_project(
+    config: ProjectConfig,
+    groups: Sequence[Group],
+    python: PythonFiles | None = None,
+    scalars: tuple[job.ScalarFunction, ...] = (),
+) -> job.JobPlan:
     """The job plan of a project for its target."""
     target = config.target
     return job.JobPlan(
@@ -31,7 +38,16 @@ def lower_project(config: ProjectConfig, groups: Sequence[Group]) -> job.JobPlan
             spark=dict(target.spark),
         ),
         queries=tuple(_query(group, target.parallelism) for group in groups),
+        functions=_functions(python, scalars) if python is not None and python.files else None,
     )
+
+
+def _functions(python: PythonFiles, scalars: tuple[job.ScalarFunction, ...]) -> job.Functions:
+    files = tuple(
+        job.FunctionFile(file.path.removeprefix("functions/"), hashlib.sha256(file.text.encode()).hexdigest())
+        for file in python.files
+    )
+    return job.Functions(python.digest, files, scalars)
 
 
 def _query(group: Group, parallelism: int) -> job.Query:

@@ -26,6 +26,7 @@ from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over, OverFunction
+from compiler.jobplan.operators.process import KeptState, Process
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -59,11 +60,14 @@ __all__ = [
     "Exchange",
     "Filter",
     "FromChangelog",
+    "FunctionFile",
+    "Functions",
     "Generate",
     "GroupMemory",
     "IntervalJoin",
     "Item",
     "JobPlan",
+    "KeptState",
     "KeyPair",
     "LookupJoin",
     "LookupTable",
@@ -76,9 +80,11 @@ __all__ = [
     "OutputColumn",
     "Over",
     "OverFunction",
+    "Process",
     "Project",
     "Query",
     "RegularJoin",
+    "ScalarFunction",
     "Scan",
     "Seed",
     "SeedJoin",
@@ -201,6 +207,32 @@ class Settings(Struct, frozen=True):
     spark: dict[str, str] = field(default_factory=dict)
 
 
+class FunctionFile(Struct, frozen=True):
+    """A Python file under functions/, by its path from there."""
+
+    path: str
+    sha256: str
+
+
+class ScalarFunction(Struct, frozen=True):
+    """A Python function that expressions call by `sql_name`, which no other version of it has."""
+
+    sql_name: str
+    module: str
+    name: str
+    returns: str
+    vectorized: bool
+    deterministic: bool
+
+
+class Functions(Struct, frozen=True):
+    """The project's Python functions; the state root keeps a copy of the files. `bundle` is their hash."""
+
+    bundle: str
+    files: tuple[FunctionFile, ...]
+    scalars: tuple[ScalarFunction, ...] = ()
+
+
 class JobPlan(Struct, frozen=True):
     """A compiled project for one target. `project_dir` is not part of the JSON that is kept."""
 
@@ -211,6 +243,7 @@ class JobPlan(Struct, frozen=True):
     timezone: str
     settings: Settings
     queries: tuple[Query, ...]
+    functions: Functions | None = None
 
 
 # --- what a state root remembers --------------------------------------------

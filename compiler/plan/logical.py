@@ -7,7 +7,7 @@ from typing import Literal
 
 from compiler.connectors import Connector
 from compiler.diagnostics.source import Span
-from compiler.jobplan.model import OptionValue
+from compiler.jobplan.model import OptionValue, ScalarFunction
 from compiler.plan.asked import Asked
 from compiler.plan.node import Node
 
@@ -56,7 +56,8 @@ class LogicalPlan:
     """All relations in an order in which each follows what it reads, and all sinks.
 
     `read` holds the names (lower case) that something reads; `places` the spans of operators by uid;
-    `references` what each model and sink names in its query, all in lower case.
+    `references` what each model and sink names in its query, all in lower case;
+    `functions` are the Python functions that expressions may call.
     """
 
     timezone: str
@@ -67,6 +68,7 @@ class LogicalPlan:
     references: dict[str, tuple[str, ...]] = field(
         default_factory=dict, repr=False, hash=False, compare=False
     )
+    functions: tuple[ScalarFunction, ...] = ()
 
     def with_sink_nodes(self, nodes: tuple[Node, ...]) -> LogicalPlan:
         """The plan with other operators under its sinks, in the same order."""

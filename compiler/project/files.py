@@ -72,6 +72,15 @@ def _walk(folder: str, shown: str, seen: set[tuple[int, int]]) -> Iterator[tuple
             yield entry.path, shown + name
 
 
+def find_functions(root: Path) -> Iterator[tuple[str, str]]:
+    """Path on disk and path to show of all Python files under functions/, by path."""
+    folder = root / "functions"
+    for path in sorted(folder.rglob("*.py")):
+        shown = path.relative_to(root).as_posix()
+        if "__pycache__" not in path.parts and path.is_file():
+            yield str(path), shown
+
+
 def read_bytes(path: str, shown: str, reporter: Reporter) -> bytes | None:
     """The content of a file; None (reported) if it cannot be read."""
     try:

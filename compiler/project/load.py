@@ -13,10 +13,19 @@ from compiler.diagnostics.source import SourceFile
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.assemble import assemble
 from compiler.project.config import AnyVariable, ConfigReader, cli_variables, default_config
-from compiler.project.files import PROJECT_FILE, decode, find_files, find_root, project_file, read_bytes
+from compiler.project.files import (
+    PROJECT_FILE,
+    decode,
+    find_files,
+    find_functions,
+    find_root,
+    project_file,
+    read_bytes,
+)
 from compiler.syntax.declarations import Project, ProjectConfig
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import Scope
+from compiler.syntax.python_functions import PythonFiles, read_python
 from compiler.syntax.statements import read_sql
 
 
@@ -63,7 +72,8 @@ def load_project(
         else:
             scopes.append(_read(file, known, reporter))
     _unused_variables(given, known, declared, scopes, reporter)
-    return assemble(root, config, scopes, seeds, reporter)
+    project = assemble(root, config, scopes, seeds, reporter)
+    return replace(project, python=_python(root, reporter))
 
 
 def load_script(
@@ -106,7 +116,19 @@ def load_script(
     read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
     _unused_variables(given, known, declared, [scope], reporter)
     named = replace(config, name=path.stem)
-    return assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
+    project = assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
+    return replace(project, python=_python(root, reporter))
+
+
+def _python(root: Path, reporter: Reporter) -> PythonFiles:
+    """The project's Python functions."""
+    files: list[SourceFile] = []
+    for on_disk, shown in find_functions(root):
+        content = read_bytes(on_disk, shown, reporter)
+        file = decode(content, shown, reporter) if content is not None else None
+        if file is not None:
+            files.append(file)
+    return read_python(files, reporter) if files else PythonFiles()
 
 
 def _no_project(root: Path) -> Diagnostic:

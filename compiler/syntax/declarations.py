@@ -12,6 +12,7 @@ from typing import ClassVar
 from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import Span
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.python_functions import PythonFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,3 +261,4 @@ class Project:
     broken: frozenset[str] = frozenset()
     policy: Policy = field(default_factory=Policy)
     functions: tuple[FunctionDecl, ...] = ()
+    python: PythonFiles = field(default_factory=PythonFiles)

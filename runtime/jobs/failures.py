@@ -27,6 +27,7 @@ _UNKNOWN_OPERATION = re.compile(
     r"value=(?P<value>[^\n]*?)(?:\s*SQLSTATE|$)",
     re.MULTILINE,
 )
+_PYTHON = re.compile(r"(?:FunctionFailure|MatchFailure): (?P<where>[^:\n]+): (?P<what>[^\n]+)")
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
 _FILE_URI = re.compile(r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE)
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
@@ -61,6 +62,7 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
     found = (
         _null_time(links)
         or _operation(links)
+        or _in_python(query, links)
         or _missing(query, links)
         or _bad_record(query, links)
         or _other(query, links)
@@ -97,6 +99,20 @@ def _null_time(links: list[_Link]) -> Diagnostic | None:
                 f"a row of source {source} has no {column}, its event time",
                 cause="a row without an event time belongs to no window and would vanish",
                 fix="correct the data, or set on_null_time = 'drop' on the source to leave such rows out",
+            )
+    return None
+
+
+def _in_python(query: str, links: list[_Link]) -> Diagnostic | None:
+    """What a function or a pattern fails on: the last line of a traceback that a worker sent."""
+    for link in links:
+        match = _PYTHON.search(link.message)
+        if match:
+            return Diagnostic(
+                QUERY_FAILED,
+                f"query {query} failed in {match['where']}",
+                cause=match["what"].strip(),
+                fix="correct the function or the data; the epoch has not been committed and runs again",
             )
     return None
 

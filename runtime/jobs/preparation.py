@@ -19,6 +19,7 @@ from compiler.jobplan.model import GroupMemory, JobPlan, Manifest, Query, Scan
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import SinkContext, Writer
 from runtime.connectors.sources import SOURCES
+from runtime.functions.scalars import register_functions
 from runtime.jobs.environment import Environment
 from runtime.jobs.execution import Execution
 from runtime.jobs.idle import needs_watch
@@ -123,6 +124,7 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
         found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
     if found:
         raise DiagnosticError(*found)
+    register_functions(job.session, plan.functions, job.root.plan_folder(sha256) / "functions")
     context = Context(
         session=job.session,
         project_dir=job.project_dir,

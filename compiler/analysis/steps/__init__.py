@@ -20,6 +20,7 @@ from compiler.analysis.steps.filter import bind_filter
 from compiler.analysis.steps.join import bind_join
 from compiler.analysis.steps.match import bind_match
 from compiler.analysis.steps.over import bind_over
+from compiler.analysis.steps.process import bind_process
 from compiler.analysis.steps.select import bind_select
 from compiler.analysis.steps.top import bind_top
 from compiler.analysis.steps.union import bind_union
@@ -36,6 +37,7 @@ from compiler.syntax.steps.filter import FilterStep
 from compiler.syntax.steps.join import JoinStep
 from compiler.syntax.steps.match import MatchStep
 from compiler.syntax.steps.over import OverStep
+from compiler.syntax.steps.process import ProcessStep
 from compiler.syntax.steps.select import SelectStep
 from compiler.syntax.steps.top import TopStep
 from compiler.syntax.steps.union import UnionStep
@@ -54,6 +56,7 @@ STEPS: Final[dict[type[Step], BindStep]] = {
     OverStep: bind_over,
     JoinStep: bind_join,
     MatchStep: bind_match,
+    ProcessStep: bind_process,
     UnionStep: bind_union,
     UnnestStep: bind_unnest,
     DistinctStep: bind_distinct,

@@ -16,6 +16,7 @@ from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over
+from compiler.jobplan.operators.process import Process
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
@@ -58,4 +59,5 @@ Operator = (
     | ToChangelog
     | LookupTable
     | LookupJoin
+    | Process
 )

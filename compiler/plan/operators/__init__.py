@@ -12,6 +12,7 @@ from compiler.plan.operators.lookup_join import LookupJoin
 from compiler.plan.operators.lookup_table import LookupTable
 from compiler.plan.operators.match import Match
 from compiler.plan.operators.over import Over
+from compiler.plan.operators.process import Process
 from compiler.plan.operators.project import Project
 from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
@@ -46,6 +47,7 @@ OPERATORS = (
     Over,
     TopN,
     Distinct,
+    Process,
     SeedJoin,
     IntervalJoin,
     WindowJoin,
@@ -72,6 +74,7 @@ __all__ = [
     "LookupTable",
     "Match",
     "Over",
+    "Process",
     "Project",
     "RegularJoin",
     "Scan",

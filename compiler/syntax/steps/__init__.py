@@ -17,6 +17,7 @@ from compiler.syntax.steps.filter import read_filter
 from compiler.syntax.steps.join import read_join
 from compiler.syntax.steps.match import read_match
 from compiler.syntax.steps.over import read_over
+from compiler.syntax.steps.process import read_process
 from compiler.syntax.steps.reader import ReadStep, StepReader
 from compiler.syntax.steps.select import read_select
 from compiler.syntax.steps.top import read_top
@@ -36,6 +37,7 @@ READERS: Final[dict[str, ReadStep]] = {
     "over": read_over,
     "join": read_join,
     "match": read_match,
+    "process": read_process,
     "union": read_union,
     "unnest": read_unnest,
     "distinct": read_distinct,

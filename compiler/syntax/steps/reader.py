@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
-from compiler.diagnostics.codes import UNSUPPORTED_SYNTAX, WRONG_VALUE
+from compiler.diagnostics.codes import WRONG_VALUE
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import one_of
 from compiler.syntax.ddl import refuse_secrets
-from compiler.syntax.declarations import NamedExpression, Step, Text
+from compiler.syntax.declarations import NamedExpression, Step
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.yaml_nodes import Entry, YamlReader
 
 ReadStep = Callable[["StepReader", Entry, Span], Step | None]
-
-# Steps that are part of the language and not of this version.
-LATER: Final = ("process",)
 
 
 class StepReader:
@@ -55,17 +52,10 @@ class StepReader:
             )
             return None
         name = first.key.value
-        if name in LATER:
-            self.later(f"step `{name}`", first.key)
-            return None
         if name not in self._readers:
-            self.yaml.unknown(first.key, "a step", (*self._readers, *LATER))
+            self.yaml.unknown(first.key, "a step", tuple(self._readers))
             return None
         return self._readers[name](self, first, self.yaml.span(node))
-
-    def later(self, what: str, key: Text) -> None:
-        """Says that a part of the language is not run yet."""
-        self.scope.error(UNSUPPORTED_SYNTAX, f"{what} is not run yet", key.span)
 
     def expression(self, node: Any, what: str) -> Fragment | None:
         """A SQL expression, without secrets in it."""

@@ -1,0 +1,41 @@
+"""A Python process function: rows to rows, with state and timers for each key."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from compiler.jobplan.operators.base import Column, Item, JobOperator, OptionValue
+
+
+class KeptState(Struct, frozen=True):
+    """A state of a process function: `type` is SQL; an entry lives for `ttl_ms` after it was written."""
+
+    name: str
+    kind: str
+    type: str
+    ttl_ms: int | None = None
+
+
+class Process(JobOperator, frozen=True, tag="process"):
+    """Calls class `function` of `module`, a file under functions/, with the rows of each key.
+
+    `reads` are the columns of a row, computed from the input, `output` those that it gives besides the key's.
+    `event_time` names the one that is an event time, `delay_ms` behind. `bundle` is the hash of the files
+    under functions/.
+    """
+
+    id: str
+    uid: str
+    inputs: tuple[str, ...]
+    module: str
+    function: str
+    arguments: dict[str, OptionValue | None]
+    key_columns: tuple[str, ...]
+    time_column: str | None
+    reads: tuple[Item, ...]
+    output: tuple[Column, ...]
+    states: tuple[KeptState, ...]
+    event_time: str | None
+    delay_ms: int | None
+    bundle: str
+    buckets: int

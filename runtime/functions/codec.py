@@ -1,0 +1,83 @@
+"""Values of state as bytes that say what they are: MessagePack, with extensions for the types it lacks."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+_DECIMAL, _TIME, _DATE, _SPAN, _TUPLE = range(1, 6)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class StateValueError(TypeError):
+    """A value that state cannot keep."""
+
+
+def encode(value: Any) -> bytes:
+    """The bytes of a value made of numbers, text, bytes, times, decimals, lists, tuples and dicts.
+
+    Raises:
+        StateValueError: it has a part of another type.
+    """
+    return msgspec.msgpack.encode(_plain(value))
+
+
+def decode(data: bytes) -> Any:
+    """The value back; times come back in UTC."""
+    return _restored(msgspec.msgpack.decode(data, ext_hook=_extension))
+
+
+def _plain(value: Any) -> Any:
+    # bool, int and their like by exact type: numpy's scalars would be taken for them and come back as such.
+    if value is None or type(value) in (bool, int, float, str, bytes):
+        return value
+    if isinstance(value, dict):
+        # MessagePack's maps take any key, but decoders want ones that can be hashed: pairs keep all of them.
+        pairs = [[_plain(key), _plain(part)] for key, part in value.items()]
+        return {"": pairs}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if isinstance(value, tuple):
+        return _extended(_TUPLE, [_plain(part) for part in value])
+    if isinstance(value, Decimal):
+        return _extended(_DECIMAL, str(value))
+    if isinstance(value, datetime):
+        moment = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return _extended(_TIME, (moment - _EPOCH) // _MICROSECOND)
+    if isinstance(value, date):
+        return _extended(_DATE, value.toordinal())
+    if isinstance(value, timedelta):
+        return _extended(_SPAN, value // _MICROSECOND)
+    item = getattr(value, "item", None)
+    if callable(item):
+        return _plain(item())
+    raise StateValueError(f"state cannot keep a {type(value).__name__}")
+
+
+def _extended(code: int, value: Any) -> msgspec.msgpack.Ext:
+    return msgspec.msgpack.Ext(code, msgspec.msgpack.encode(value))
+
+
+def _extension(code: int, data: memoryview) -> Any:
+    value = msgspec.msgpack.decode(data, ext_hook=_extension)
+    if code == _DECIMAL:
+        return Decimal(value)
+    if code == _TIME:
+        return _EPOCH + value * _MICROSECOND
+    if code == _DATE:
+        return date.fromordinal(value)
+    if code == _SPAN:
+        return value * _MICROSECOND
+    return tuple(_restored(value))
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_restored(key): _restored(part) for key, part in value[""]}
+    if isinstance(value, list):
+        return [_restored(part) for part in value]
+    return value

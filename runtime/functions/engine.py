@@ -1,0 +1,194 @@
+"""Runs a process function on one key at a time: state, timers and time to live, without Spark."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from runtime.functions.api import Declared, ProcessFunction, Row
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class FunctionFailure(Exception):
+    """A process function failed, or gave out what it did not declare."""
+
+
+@dataclass
+class KeyState:
+    """What a key keeps: entries of states with the time of writing, and timers, in milliseconds."""
+
+    entries: dict[str, dict[Any, tuple[Any, int]]] = field(default_factory=dict)
+    event_timers: set[int] = field(default_factory=set)
+    processing_timers: set[int] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has to be kept."""
+        return not (self.entries or self.event_timers or self.processing_timers)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The watermark and the epoch's logged time, in milliseconds."""
+
+    watermark_ms: int
+    now_ms: int
+
+
+class Engine:
+    """Runs one object of a process function on the keys that it is given.
+
+    Args:
+        function: the object.
+        ttl_ms: time to live of the states that have one, by name.
+        columns: of the output, without the key's.
+    """
+
+    def __init__(
+        self, function: ProcessFunction, ttl_ms: Mapping[str, int], columns: tuple[str, ...] | None
+    ) -> None:
+        self._function = function
+        self._ttl_ms = ttl_ms
+        self._columns = frozenset(columns) if columns is not None else None
+
+    def row(
+        self, key: Row, state: KeyState, row: Row, time_ms: float | None, times: Times
+    ) -> Iterator[Mapping[str, Any]]:
+        """Hands a row to the function and gives what it gives out."""
+        context = self._enter(key, state, times, None if time_ms is None else _moment(time_ms))
+        yield from self._emitted(lambda: self._function.process(row, context))
+
+    def timers(self, key: Row, state: KeyState, times: Times) -> Iterator[Mapping[str, Any]]:
+        """Calls the timers that are due, the earliest first; those that they set and are due as well."""
+        while state.event_timers and min(state.event_timers) <= times.watermark_ms:
+            due = min(state.event_timers)
+            state.event_timers.remove(due)
+            context = self._enter(key, state, times, _moment(due), due)
+            yield from self._emitted(lambda: self._function.on_event_time(context.timestamp, context))  # noqa: B023  # called at once
+        # A timer for the same moment would fire for ever: those set now wait for the next epoch.
+        for due in sorted(at for at in state.processing_timers if at <= times.now_ms):
+            state.processing_timers.discard(due)
+            context = self._enter(key, state, times, _moment(due))
+            yield from self._emitted(lambda: self._function.on_processing_time(context.timestamp, context))  # noqa: B023  # called at once
+
+    def _enter(
+        self,
+        key: Row,
+        state: KeyState,
+        times: Times,
+        timestamp: datetime | None,
+        firing_ms: int | None = None,
+    ) -> _Context:
+        context = _Context(key, state, times, timestamp, self._ttl_ms, firing_ms)
+        self._function.__dict__["_backend"] = context
+        return context
+
+    def _emitted(self, call: Any) -> Iterator[Mapping[str, Any]]:
+        emitted: Any = call()
+        rows: Iterable[Any] = [emitted] if isinstance(emitted, Mapping) else emitted or ()
+        for row in rows:
+            if not isinstance(row, Mapping):
+                raise FunctionFailure(f"a row that is given out is a dict, not a {type(row).__name__}")
+            if self._columns is not None and not row.keys() <= self._columns:
+                unknown = ", ".join(sorted(row.keys() - self._columns))
+                raise FunctionFailure(f"`output` does not declare {unknown}")
+            yield row
+
+
+class _Context:
+    """The context of one callback, and the states of its key."""
+
+    def __init__(
+        self,
+        key: Row,
+        state: KeyState,
+        times: Times,
+        timestamp: Any,
+        ttl_ms: Mapping[str, int],
+        firing_ms: int | None,
+    ) -> None:
+        self.key = key
+        self.timestamp = timestamp
+        self._state = state
+        self._times = times
+        self._ttl_ms = ttl_ms
+        self._firing_ms = firing_ms
+
+    @property
+    def watermark(self) -> datetime:
+        return _moment(self._times.watermark_ms)
+
+    @property
+    def now(self) -> datetime:
+        return _moment(self._times.now_ms)
+
+    @property
+    def now_ms(self) -> int:
+        return self._times.now_ms
+
+    def at_event_time(self, time: datetime) -> None:
+        at = _milliseconds(time)
+        if self._firing_ms is not None and at <= self._firing_ms:
+            raise FunctionFailure(
+                "a timer set its own time, or an earlier one, again: it would fire for ever"
+            )
+        self._state.event_timers.add(at)
+
+    def at_processing_time(self, time: datetime) -> None:
+        self._state.processing_timers.add(_milliseconds(time))
+
+    def cancel_event_timers(self, time: datetime | None = None) -> None:
+        _cancel(self._state.event_timers, time)
+
+    def cancel_processing_timers(self, time: datetime | None = None) -> None:
+        _cancel(self._state.processing_timers, time)
+
+    def read(self, state: str) -> dict[Any, tuple[Any, int]]:
+        entries = self._state.entries.get(state, {})
+        ttl = self._ttl_ms.get(state)
+        if ttl is None:
+            return entries
+        return {name: entry for name, entry in entries.items() if self.now_ms - entry[1] < ttl}
+
+    def write(self, state: str, entries: dict[Any, tuple[Any, int]]) -> None:
+        if entries:
+            self._state.entries[state] = entries
+        else:
+            self._state.entries.pop(state, None)
+
+
+def drop_old(state: KeyState, ttl_ms: Mapping[str, int], now_ms: int) -> None:
+    """Forgets the entries whose time to live is over."""
+    for name, ttl in ttl_ms.items():
+        kept = {k: e for k, e in state.entries.get(name, {}).items() if now_ms - e[1] < ttl}
+        if kept:
+            state.entries[name] = kept
+        else:
+            state.entries.pop(name, None)
+
+
+def declared_states(function: type[ProcessFunction]) -> dict[str, Declared[Any]]:
+    """The states of a class, by name."""
+    return {name: value for name, value in inspect.getmembers_static(function) if isinstance(value, Declared)}
+
+
+def _cancel(timers: set[int], time: datetime | None) -> None:
+    if time is None:
+        timers.clear()
+    else:
+        timers.discard(_milliseconds(time))
+
+
+def _moment(milliseconds: float) -> datetime:
+    return _EPOCH + milliseconds * _MILLISECOND
+
+
+def _milliseconds(time: datetime) -> int:
+    """Whole milliseconds, rounded up; a time without a zone is one in UTC."""
+    moment = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return -((_EPOCH - moment) // _MILLISECOND)

@@ -1,0 +1,45 @@
+"""Registers the functions that expressions call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import udf
+from pyspark.sql.pandas.functions import pandas_udf
+
+from compiler.jobplan.model import Functions, ScalarFunction
+from runtime.functions.bundle import Bundle
+
+
+def register_functions(session: SparkSession, functions: Functions | None, folder: Path) -> None:
+    """Makes a plan's functions callable under their names, from the copy of the files in a folder."""
+    if functions is None or not functions.scalars:
+        return
+    bundle = Bundle.read(folder)
+    for function in functions.scalars:
+        call = _call(bundle, function)
+        vectorized: Any = pandas_udf
+        made: Any
+        if function.vectorized:
+            # Spark tells by the annotations what a function is called with.
+            series = import_module("pandas").Series
+            call.__annotations__ = {"columns": series, "return": series}
+            made = vectorized(call, function.returns)
+        else:
+            made = udf(call, function.returns)
+        session.udf.register(function.sql_name, made if function.deterministic else made.asNondeterministic())
+
+
+def _call(bundle: Bundle, function: ScalarFunction) -> Callable[..., Any]:
+    module, name = function.module, function.name
+
+    def call(*columns: Any) -> Any:
+        # In a worker: the module is imported there, once.
+        return bundle.load(module, name)(*columns)
+
+    call.__name__ = name
+    return call

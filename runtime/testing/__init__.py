@@ -1,0 +1,5 @@
+"""What users test their pipelines with."""
+
+from runtime.testing.process import ProcessTester
+
+__all__ = ["ProcessTester"]

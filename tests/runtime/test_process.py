@@ -1,0 +1,272 @@
+"""Process functions: state, timers and time to live, in a unit test and by bucket."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from buckets import MOMENT, BucketDriver
+from hypothesis import given
+from hypothesis import strategies as st
+
+import headrace
+from compiler.jobplan.operators.base import Column, Item
+from compiler.jobplan.operators.process import KeptState, Process
+from runtime.functions.bundle import Bundle
+from runtime.functions.codec import StateValueError, decode, encode
+from runtime.functions.engine import FunctionFailure
+from runtime.functions.operator import ProcessOperator
+
+NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+SOURCE = textwrap.dedent(
+    '''
+    from datetime import timedelta
+
+    import headrace
+    from helpers import LONG
+
+
+    class Silence(headrace.ProcessFunction):
+        """Tells when a user has said nothing for some minutes, and what he said before."""
+
+        output = "since TIMESTAMP, words ARRAY<STRING>, total BIGINT"
+        event_time = "since"
+
+        words = headrace.list_state("STRING")
+        counts = headrace.map_state("STRING", "BIGINT")
+        last = headrace.value_state("TIMESTAMP")
+
+        def __init__(self, minutes=LONG):
+            self.minutes = minutes
+
+        def process(self, row, ctx):
+            self.words.add(row.word)
+            self.counts.put(row.word, self.counts.get(row.word, 0) + 1)
+            if self.last.get() is None or row.at > self.last.get():
+                self.last.set(row.at)
+                ctx.cancel_event_timers()
+                ctx.at_event_time(row.at + timedelta(minutes=self.minutes))
+
+        def on_event_time(self, time, ctx):
+            total = sum(count for _, count in self.counts.items())
+            yield {"since": self.last.get(), "words": self.words.get(), "total": total}
+            self.words.clear()
+            self.counts.clear()
+            self.last.clear()
+    '''
+)
+BUNDLE = Bundle((("helpers.py", "LONG = 5\n"), ("talk.py", SOURCE)))
+
+
+class Once(headrace.ProcessFunction):
+    """Lets a key through once a day, by the epoch's clock."""
+
+    output = "first STRING"
+    seen = headrace.value_state("BOOLEAN", ttl="1 d")
+
+    def process(self, row: headrace.Row, ctx: headrace.Context) -> Iterator[dict[str, Any]]:
+        if not self.seen.get():
+            self.seen.set(True)
+            yield {"first": row.word}
+
+
+class Reminder(headrace.ProcessFunction):
+    """Reminds of a key some time later, whatever its rows say."""
+
+    output = "word STRING"
+    word = headrace.value_state("STRING")
+
+    def process(self, row: headrace.Row, ctx: headrace.Context) -> None:
+        self.word.set(row.word)
+        ctx.at_processing_time(ctx.now + MINUTE)
+
+    def on_processing_time(self, time: datetime, ctx: headrace.Context) -> list[dict[str, Any]]:
+        return [{"word": self.word.get()}]
+
+
+def test_event_time_timers_and_all_states() -> None:
+    tester = headrace.testing.ProcessTester(BUNDLE.load("talk", "Silence")(), by=["user"], time="at")
+    assert (
+        tester.feed(
+            {"user": "ann", "at": NOON, "word": "so"},
+            {"user": "bob", "at": NOON, "word": "hm"},
+            {"user": "ann", "at": NOON + 3 * MINUTE, "word": "so"},
+        )
+        == []
+    )
+    assert tester.advance(watermark=NOON + 5 * MINUTE) == [
+        {"user": "bob", "since": NOON, "words": ["hm"], "total": 1}
+    ]
+    assert tester.keys == [("ann",)]
+    assert tester.advance(watermark=NOON + 8 * MINUTE) == [
+        {"user": "ann", "since": NOON + 3 * MINUTE, "words": ["so", "so"], "total": 2}
+    ]
+    assert tester.keys == []
+
+
+def test_time_to_live() -> None:
+    tester = headrace.testing.ProcessTester(Once(), by=["k"])
+    tester.advance(now=NOON)
+    assert tester.feed({"k": 1, "word": "a"}, {"k": 1, "word": "b"}) == [{"k": 1, "first": "a"}]
+    tester.advance(now=NOON + timedelta(hours=23))
+    assert tester.feed({"k": 1, "word": "c"}) == []
+    tester.advance(now=NOON + timedelta(hours=24))
+    assert tester.keys == []
+    assert tester.feed({"k": 1, "word": "d"}) == [{"k": 1, "first": "d"}]
+
+
+def test_processing_time_timers() -> None:
+    tester = headrace.testing.ProcessTester(Reminder(), by=["k"])
+    tester.advance(now=NOON)
+    tester.feed({"k": 1, "word": "a"})
+    assert tester.advance(now=NOON + MINUTE / 2) == []
+    assert tester.advance(now=NOON + MINUTE) == [{"k": 1, "word": "a"}]
+
+
+def test_a_timer_that_sets_itself_again_is_refused() -> None:
+    class Loop(headrace.ProcessFunction):
+        def process(self, row: headrace.Row, ctx: headrace.Context) -> None:
+            ctx.at_event_time(NOON)
+
+        def on_event_time(self, time: datetime, ctx: headrace.Context) -> None:
+            ctx.at_event_time(time)
+
+    tester = headrace.testing.ProcessTester(Loop(), by=["k"])
+    tester.feed({"k": 1})
+    with pytest.raises(FunctionFailure, match="fire for ever"):
+        tester.advance(watermark=NOON)
+
+
+# --- by bucket --------------------------------------------------------------
+
+WORDS = pa.schema(
+    [
+        ("__key_0", pa.string()),
+        ("__time", MOMENT),
+        ("__row", pa.struct([("user", pa.string()), ("at", MOMENT), ("word", pa.string())])),
+    ]
+)
+KEYS = pa.schema([("__key_0", pa.string())])
+OUTPUT = pa.schema(
+    [("__key_0", pa.string()), ("since", MOMENT), ("words", pa.list_(pa.string())), ("total", pa.int64())]
+)
+
+
+def process(**more: Any) -> Process:
+    return Process(
+        **{
+            "id": "o1",
+            "uid": "m.process",
+            "inputs": ("o0",),
+            "module": "talk",
+            "function": "Silence",
+            "arguments": {"minutes": 5},
+            "key_columns": ("user",),
+            "time_column": "at",
+            "reads": tuple(Item(name, name) for name in ("user", "at", "word")),
+            "output": tuple(
+                Column(name, type_)
+                for name, type_ in (("since", "TIMESTAMP"), ("words", "ARRAY<STRING>"), ("total", "BIGINT"))
+            ),
+            "states": (KeptState("words", "list", "STRING"),),
+            "event_time": "since",
+            "delay_ms": 0,
+            "bundle": BUNDLE.digest,
+            "buckets": 1,
+            **more,
+        }
+    )
+
+
+def words(*rows: tuple[str, int, str]) -> pa.Table:
+    columns = [
+        pa.array([user for user, _, _ in rows], pa.string()),
+        pa.array([at * 1_000_000 for _, at, _ in rows], pa.int64()).cast(MOMENT),
+        pa.array(
+            [{"user": user, "at": datetime.fromtimestamp(at, UTC), "word": word} for user, at, word in rows],
+            WORDS.field("__row").type,
+        ),
+    ]
+    return pa.Table.from_arrays(columns, schema=WORDS)
+
+
+def test_state_and_timers_last_from_epoch_to_epoch() -> None:
+    driver = BucketDriver(lambda: ProcessOperator(process(), BUNDLE, KEYS, OUTPUT))
+    assert driver.epoch(words(("ann", 20, "b"), ("ann", 10, "a"), ("bob", 5, "x"))) == []
+    assert driver.epoch(words(("ann", 60, "c")), watermark_ms=20_000) == []
+    assert driver.epoch(watermark_ms=305_000) == [
+        {"__key_0": "bob", "since": datetime.fromtimestamp(5, UTC), "words": ["x"], "total": 1}
+    ]
+    assert driver.epoch(watermark_ms=360_000) == [
+        {"__key_0": "ann", "since": datetime.fromtimestamp(60, UTC), "words": ["a", "b", "c"], "total": 3}
+    ]
+    (store,) = driver.stores.values()
+    assert store.stored == {}
+
+
+def test_an_error_of_the_function_names_it() -> None:
+    driver = BucketDriver(lambda: ProcessOperator(process(), BUNDLE, KEYS, OUTPUT))
+    broken = words(("ann", 20, "b")).set_column(
+        2, "__row", pa.array([{"user": "ann"}], pa.struct([("user", pa.string())]))
+    )
+    with pytest.raises(FunctionFailure, match=r"m\.process: Silence: AttributeError: the row has no column"):
+        driver.epoch(broken)
+
+
+def test_output_that_was_not_declared_is_refused() -> None:
+    op = process(output=(Column("since", "TIMESTAMP"),))
+    output = pa.schema([("__key_0", pa.string()), ("since", MOMENT)])
+    driver = BucketDriver(lambda: ProcessOperator(op, BUNDLE, KEYS, output))
+    driver.epoch(words(("ann", 20, "b")))
+    with pytest.raises(FunctionFailure, match="does not declare total, words"):
+        driver.epoch(watermark_ms=900_000)
+
+
+# --- values in state, bundles ------------------------------------------------
+
+_values = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False),
+        st.text(),
+        st.binary(),
+        st.decimals(allow_nan=False, allow_infinity=False),
+        st.datetimes(timezones=st.just(UTC)),
+        st.dates(),
+        st.timedeltas(timedelta(days=-1000), timedelta(days=1000)),
+    ),
+    lambda parts: (
+        st.lists(parts, max_size=3)
+        | st.tuples(parts, parts)
+        | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), parts, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(_values)
+def test_values_come_back_as_they_were(value: object) -> None:
+    assert decode(encode(value)) == value
+
+
+def test_what_state_cannot_keep_is_named() -> None:
+    assert decode(encode({"a": (Decimal("1.50"), None)})) == {"a": (Decimal("1.50"), None)}
+    with pytest.raises(StateValueError, match="object"):
+        encode([object()])
+
+
+def test_bundles_of_one_name_do_not_meet() -> None:
+    one, two = (Bundle((("numbers_of.py", f"def number():\n    return {n}\n"),)) for n in (1, 2))
+    assert one.load("numbers_of", "number")() == 1
+    assert two.load("numbers_of", "number")() == 2
+    assert one.load("numbers_of", "number")() == 1
+    assert one.digest != two.digest
