@@ -206,7 +206,15 @@ def test_sql_and_yaml_give_the_same_plan(name: str, tmp_path: Path) -> None:
         assert to_json(twin.plan).replace("/yml/", "/sql/") == to_json(sql.plan)
 
 
-@pytest.mark.parametrize("way", ["whole", "spread", "resumed"])
+# Over many epochs, all cases run at once in `test_cases_together.py`; one by one they take many minutes.
+@pytest.mark.parametrize(
+    "way",
+    [
+        "whole",
+        pytest.param("spread", marks=pytest.mark.soak),
+        pytest.param("resumed", marks=pytest.mark.soak),
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "number"), [(name, i) for name in RUN for i in range(len(expectations(name)))]
 )

@@ -1,7 +1,7 @@
-"""Every case that runs, killed amid its epochs and started again: the rows are those of an undisturbed run.
+"""Every case over many epochs, once undisturbed and once killed amid them and started again.
 
-The queries of many cases run in one process, so that one kill and one restart serve them all. Which epochs
-are in flight then is chance; the seed is told when a test fails.
+The queries of many cases run at once, so that one kill and one restart serve them all. Which epochs are in
+flight then is chance; the seed is told when a test fails.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import random
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from msgspec.structs import replace
@@ -22,6 +24,7 @@ from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
 from compiler.jobplan.codec import to_json
 from compiler.jobplan.model import JobPlan, Query
+from runtime.jobs.runner import run
 
 HERE = Path(__file__).parent
 TOGETHER = 10
@@ -59,38 +62,66 @@ def child(root: Path, end: str, epochs: int) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize(
-    ("end", "names"), runs_by_end(), ids=[f"{end}-{i}" for i, (end, _) in enumerate(runs_by_end())]
-)
-def test_killed_and_started_again(
-    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]
-) -> None:
-    compiled: list[tuple[Path, Compiled, Expectation]] = []
+@dataclass(frozen=True)
+class Together:
+    """Cases laid out side by side, and a plan that runs them all."""
+
+    cases: tuple[tuple[Path, Compiled, Expectation], ...]
+    plan: JobPlan
+    epochs: int
+
+    def check(self, session: SparkSession, told: str = "") -> None:
+        """Compares what each case has written."""
+        for root, case, expected in self.cases:
+            try:
+                check(session, root, case, expected)
+            except AssertionError as error:
+                raise AssertionError(f"{root.name} {told}") from error
+
+
+def lay_out_all(folder: Path, names: list[tuple[str, int]]) -> Together:
+    cases: list[tuple[Path, Compiled, Expectation]] = []
     queries: list[Query] = []
-    plan: JobPlan | None = None
     epochs = 0
     for name, number in names:
-        root = tmp_path / f"{name}-{number}"
+        root = folder / f"{name}-{number}"
         found = compile_case(name, root)
         assert found.plan is not None, render_all(found.diagnostics)
-        plan = found.plan
         parts = batches(name, spread=True)
         lay_out(name, root, parts, 0)
         epochs += len(parts)
-        compiled.append((root, found, expectations(name)[number]))
+        cases.append((root, found, expectations(name)[number]))
         queries += [named(query, f"{name}-{number}") for query in found.plan.queries]
+    plan = cases[0][1].plan
     assert plan is not None
-    (tmp_path / "plan.json").write_text(to_json(replace(plan, queries=tuple(queries))), encoding="utf-8")
+    return Together(tuple(cases), replace(plan, queries=tuple(queries)), epochs)
 
+
+groups = pytest.mark.parametrize(
+    ("end", "names"), runs_by_end(), ids=[f"{end}-{i}" for i, (end, _) in enumerate(runs_by_end())]
+)
+
+
+@groups
+def test_spread(session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]) -> None:
+    together = lay_out_all(tmp_path, names)
+    on_end: Literal["close", "leave_open"] = "close" if end == "close" else "leave_open"
+    report = run(together.plan, tmp_path, session=session, on_end=on_end)
+    assert not report.failures
+    together.check(session)
+
+
+@groups
+def test_killed_and_started_again(
+    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]
+) -> None:
+    together = lay_out_all(tmp_path, names)
+    (tmp_path / "plan.json").write_text(to_json(together.plan), encoding="utf-8")
     seed = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(10**6))
-    kill_after = random.Random(seed).randint(1, max(1, epochs - 1))
-    told = f"seed {seed}: killed after {kill_after} of {epochs} epochs"
+    kill_after = random.Random(seed).randint(1, max(1, together.epochs - 1))
+    told = f"seed {seed}: killed after {kill_after} of {together.epochs} epochs"
     first = child(tmp_path, end, kill_after)
     assert first.returncode == -signal.SIGKILL, told + first.stderr
     second = child(tmp_path, end, 0)
     assert second.returncode == 0, told + second.stderr
-    for root, case, expected in compiled:
-        try:
-            check(session, root, case, expected)
-        except AssertionError as error:
-            raise AssertionError(f"{root.name}, {told}") from error
+    together.check(session, told)
