@@ -81,9 +81,6 @@ def worker_was_late(error: BaseException) -> bool:
 
 def _null_time(links: list[_Link]) -> Diagnostic | None:
     for link in links:
-        # Spark repeats the whole plan in its own messages, and with it the text of every check.
-        if link.condition not in (None, "USER_RAISED_EXCEPTION"):
-            continue
         match = _NULL_TIME.search(link.message)
         if match:
             source, column = match["source"], match["column"].strip().rstrip(".")
@@ -215,13 +212,19 @@ def _first_line(message: str) -> str:
 def _chain(error: BaseException) -> Iterator[_Link]:
     origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if origin is None:
-        yield _Link(type(error).__name__, None, str(error))
+        yield _Link(type(error).__name__, None, _without_plan(str(error)))
         return
     seen = 0
     while origin is not None and seen < 20:
-        yield _Link(origin.getClass().getName(), _condition(origin), origin.getMessage() or "")
+        message = _without_plan(origin.getMessage() or "")
+        yield _Link(origin.getClass().getName(), _condition(origin), message)
         origin = origin.getCause()
         seen += 1
+
+
+def _without_plan(message: str) -> str:
+    """The message without the query's plan, which Spark repeats and which has the text of every check."""
+    return message.split("=== Streaming Query ===", 1)[0]
 
 
 def _condition(throwable: Any) -> str | None:

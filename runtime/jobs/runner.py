@@ -32,7 +32,9 @@ from runtime.state.root import Current, StateRoot
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.05
-_MOST_RESTARTS = 3
+_MOST_RESTARTS = 4
+# Between two restarts: queries whose workers were late at once would else be late at once again.
+_RESTART_SECONDS = 2.0
 # Runs the one epoch that is in flight and nothing after it.
 _PENDING_ONLY = {"once": True}
 
@@ -117,6 +119,7 @@ class _Supervisor:
         self._events = events
         self._stop, self._abandon = stops
         self._on_end = on_end
+        self._next_restart = 0.0
 
     def run(self, queries: tuple[Query, ...]) -> RunReport:
         # The new plan's sinks are claimed first: a refusal must come before an old epoch is finished.
@@ -226,6 +229,10 @@ class _Supervisor:
         error = task.current.error
         if error is None or task.restarts == _MOST_RESTARTS or not worker_was_late(error):
             return False
+        now = time.monotonic()
+        if now < self._next_restart:
+            return True
+        self._next_restart = now + _RESTART_SECONDS
         task.restarts += 1
         _log.warning("query %s: a Python worker was late; starting the query again", task.query.uid)
         again = preparation.build(self._job, task.query, self._job.plan, self._job.sha256)
