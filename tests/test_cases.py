@@ -206,18 +206,17 @@ def test_sql_and_yaml_give_the_same_plan(name: str, tmp_path: Path) -> None:
         assert to_json(twin.plan).replace("/yml/", "/sql/") == to_json(sql.plan)
 
 
-# Over many epochs, all cases run at once in `test_cases_together.py`; one by one they take many minutes.
-@pytest.mark.parametrize(
-    "way",
-    [
-        "whole",
-        pytest.param("spread", marks=pytest.mark.soak),
-        pytest.param("resumed", marks=pytest.mark.soak),
-    ],
-)
-@pytest.mark.parametrize(
-    ("name", "number"), [(name, i) for name in RUN for i in range(len(expectations(name)))]
-)
+def _one_by_one() -> list[Any]:
+    """Each case in each way; in `make test` they run side by side, in `test_cases_together.py`.
+
+    A lookup sees the table of the moment, so these cases run on their own in any case.
+    """
+    ways = ("whole", "spread", "resumed")
+    every = [(name, i, way) for name in RUN for i in range(len(expectations(name))) for way in ways]
+    return [pytest.param(*one, marks=() if looks_up(one[0]) else pytest.mark.soak) for one in every]
+
+
+@pytest.mark.parametrize(("name", "number", "way"), _one_by_one())
 def test_case(session: SparkSession, tmp_path: Path, name: str, number: int, way: str) -> None:
     expected = expectations(name)[number]
     compiled = compile_case(name, tmp_path)

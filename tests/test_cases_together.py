@@ -1,4 +1,4 @@
-"""Every case over many epochs, once undisturbed and once killed amid them and started again.
+"""Every case straight through, over many epochs, and killed amid them and started again.
 
 The queries of many cases run at once, so that one kill and one restart serve them all. Which epochs are in
 flight then is chance; the seed is told when a test fails.
@@ -81,7 +81,7 @@ class Together:
                 raise AssertionError(f"{root.name} {told}") from error
 
 
-def lay_out_all(folder: Path, names: list[tuple[str, int]]) -> Together:
+def lay_out_all(folder: Path, names: list[tuple[str, int]], *, spread: bool) -> Together:
     cases: list[tuple[Path, Compiled, Expectation]] = []
     queries: list[Query] = []
     epochs = 0
@@ -89,7 +89,7 @@ def lay_out_all(folder: Path, names: list[tuple[str, int]]) -> Together:
         root = folder / f"{name}-{number}"
         found = compile_case(name, root)
         assert found.plan is not None, render_all(found.diagnostics)
-        parts = batches(name, spread=True)
+        parts = batches(name, spread=spread)
         lay_out(name, root, parts, 0)
         epochs += len(parts)
         cases.append((root, found, expectations(name)[number]))
@@ -104,9 +104,12 @@ groups = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.parametrize("spread", [False, True], ids=["straight", "spread"])
 @groups
-def test_spread(session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]) -> None:
-    together = lay_out_all(tmp_path, names)
+def test_undisturbed(
+    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]], spread: bool
+) -> None:
+    together = lay_out_all(tmp_path, names, spread=spread)
     on_end: Literal["close", "leave_open"] = "close" if end == "close" else "leave_open"
     report = run(together.plan, tmp_path, session=session, on_end=on_end)
     assert not report.failures
@@ -117,7 +120,7 @@ def test_spread(session: SparkSession, tmp_path: Path, end: str, names: list[tup
 def test_killed_and_started_again(
     session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]
 ) -> None:
-    together = lay_out_all(tmp_path, names)
+    together = lay_out_all(tmp_path, names, spread=True)
     (tmp_path / "plan.json").write_text(to_json(together.plan), encoding="utf-8")
     seed = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(10**6))
     kill_after = random.Random(seed).randint(1, max(1, together.epochs - 1))
