@@ -70,5 +70,5 @@ class Span:
 
 def whole_file(file: SourceFile) -> Span:
     """The first line of a file: the place for what concerns all of it."""
-    first = file.text.split("\n", 1)[0]
-    return Span(file, 0, max(1, len(first)))
+    end = file.text.find("\n")
+    return Span(file, 0, max(1, end if end >= 0 else len(file.text)))

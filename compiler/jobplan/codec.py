@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 import msgspec
@@ -32,14 +31,18 @@ def to_json(value: object) -> str:
 
 def _pretty(value: Any, depth: int) -> str:
     if depth >= _LINE_DEPTH or not value or not isinstance(value, (dict, list, tuple)):
-        return json.dumps(value, ensure_ascii=False)
+        return _line(value)
     margin = "  " * (depth + 1)
     if isinstance(value, dict):
-        parts = [f"{margin}{json.dumps(key)}: {_pretty(part, depth + 1)}" for key, part in value.items()]
+        parts = [f"{margin}{_line(key)}: {_pretty(part, depth + 1)}" for key, part in value.items()]
     else:
         parts = [f"{margin}{_pretty(part, depth + 1)}" for part in value]
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     return opening + "\n" + ",\n".join(parts) + "\n" + "  " * depth + closing
+
+
+def _line(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
 def plan_from_json(text: str) -> JobPlan:

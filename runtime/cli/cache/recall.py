@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -178,7 +177,7 @@ def _record(
         return None  # what the environment holds is written nowhere
     files = Files(_texts(inputs))
     own = pipeline.policy.raises[: len(pipeline.policy.raises) - given_raises]
-    names, salt = tuple(sorted(environment.names)), secrets.token_hex(8)
+    names, salt = tuple(sorted(environment.names)), os.urandom(8).hex()
     try:
         return Record(
             base=inputs.base,
