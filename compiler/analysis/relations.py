@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.changelog_functions import bind_changelog_function
-from compiler.analysis.match.sql import bind_match_recognize
 from compiler.analysis.process import bind_process_call
 from compiler.analysis.scope import Part, Scope
 from compiler.analysis.table_arguments import function_name
@@ -42,6 +41,14 @@ class Bound:
 
 TableFunction = Callable[["QueryBinder", exp.Anonymous], Node]
 
+
+def _match_recognize(binder: QueryBinder, call: exp.Anonymous) -> Node:
+    # Few projects look for patterns; the modules that bind them are imported with the first one.
+    from compiler.analysis.match.sql import bind_match_recognize
+
+    return bind_match_recognize(binder, call)
+
+
 # By lower-case name; the call is without the TABLE( ) around it.
 TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
     "tumble": bind_window_function,
@@ -49,7 +56,7 @@ TABLE_FUNCTIONS: Final[dict[str, TableFunction]] = {
     "cumulate": bind_window_function,
     "session": bind_window_function,
     "watermark": bind_watermark,
-    "match_recognize": bind_match_recognize,
+    "match_recognize": _match_recognize,
     "from_changelog": bind_changelog_function,
     "to_changelog": bind_changelog_function,
 }
