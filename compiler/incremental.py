@@ -118,7 +118,7 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
         return None
     loaded: Phase = "load"
     anew: Phase = "part"
-    found = [(loaded, d) for d in reporter.all()]
+    found: list[tuple[Phase, Diagnostic]] = [(loaded, d) for d in reporter.all()]
     found += [(phase, d) for phase, d in earlier.found if parts.keep(phase, d, touched)]
     found += [(anew, d) for d in own.all()]
     reads = {**earlier.reads, **logical.references}

@@ -106,7 +106,7 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
     columns |= {f.name: Column(f.type, f.nullable, f.name) for f in window.schema.fields[-3:]}
     inside: list[Expr] = []
     columns = _through(reversed(above), columns, inside)
-    keys = tuple(
+    keys: tuple[tuple[NamedExpr, WindowPart | None], ...] = tuple(
         (NamedExpr(key.name, _inline(key.expr, columns)), _part(key, aggregate)) for key in aggregate.keys
     )
     values = tuple(NamedExpr(item.name, _inline(item.expr, columns)) for item in aggregate.aggregates)

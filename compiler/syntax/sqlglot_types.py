@@ -56,7 +56,7 @@ def data_type(tree: exp.Expr, fragment: Fragment, error: Callable[[str], Excepti
         return parse_type(fragment.slice(start, end))
     found = _OF_LITERALS.get(kind)
     if found is None:
-        name = kind.value if isinstance(kind, _D) else str(kind)
+        name = str(kind.value) if isinstance(kind, _D) else str(kind)
         reason = why_refused(name)
         raise error(f"there are no literals of type `{name}`" + (f": {reason}" if reason else ""))
     return found
