@@ -9,7 +9,7 @@ every mistake.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -116,14 +116,18 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
     plan = _merged_plan(project, earlier, lower_project(project.config, groups), touched)
     if plan is None:
         return None
-    loaded: Phase = "load"
-    anew: Phase = "part"
-    found: list[tuple[Phase, Diagnostic]] = [(loaded, d) for d in reporter.all()]
-    found += [(phase, d) for phase, d in earlier.found if parts.keep(phase, d, touched)]
-    found += [(anew, d) for d in own.all()]
+    found = [
+        *_in_phase("load", reporter.all()),
+        *((phase, d) for phase, d in earlier.found if parts.keep(phase, d, touched)),
+        *_in_phase("part", own.all()),
+    ]
     reads = {**earlier.reads, **logical.references}
     graph = _merged_graph(project, earlier.graph, logical, reads)
     return Earlier(now, reads, tuple(found), plan, graph)
+
+
+def _in_phase(phase: Phase, found: Iterable[Diagnostic]) -> Iterator[tuple[Phase, Diagnostic]]:
+    return ((phase, diagnostic) for diagnostic in found)
 
 
 def can_be_parted(project: Project, found: Iterable[tuple[Phase, Diagnostic]]) -> bool:
