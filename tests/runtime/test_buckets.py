@@ -171,6 +171,8 @@ def test_between_two_window_aggregates(session: SparkSession, tmp_path: Path) ->
     for number, rows in enumerate(epochs):
         texts = ((f"2024-01-01 00:00:{second:02}", k, v) for second, k, v in rows)
         put(tmp_path / "in", f"{number}.csv", *texts)
+    # Other tests of this session run plans in other zones.
+    session.conf.set("spark.sql.session.timeZone", "UTC")
     source = (
         session.readStream.name("orders")
         .schema("ts timestamp, k string, v bigint")
