@@ -6,6 +6,7 @@ A schema is a string that is written out; what it declares may be NULL, whatever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from compiler.functions import kinds as k
@@ -14,6 +15,8 @@ from compiler.functions.rules import text
 from compiler.functions.spec import Arg, Nulls, TypeProblem
 from compiler.plan import types as t
 
+_BOUNDED_TEXT = re.compile(r"\b(?:VAR)?CHAR\s*\(", re.IGNORECASE)
+
 
 def _type_of(source: str) -> t.DataType:
     """Reads a type, or the columns of a table, as they stand in a schema string."""
@@ -21,6 +24,10 @@ def _type_of(source: str) -> t.DataType:
     from compiler.diagnostics.source import SourceFile
     from compiler.syntax.data_types import parse_type
     from compiler.syntax.fragment import Fragment
+
+    if _BOUNDED_TEXT.search(source):
+        # ExprUtils.evalTypeExpr refuses them (CharVarcharUtils.failIfHasCharVarchar).
+        raise TypeProblem("a schema in a string has no CHAR(n) or VARCHAR(n): write STRING")
 
     def parse(written: str) -> t.DataType:
         return parse_type(Fragment.plain(SourceFile("schema", written), 0, len(written)))

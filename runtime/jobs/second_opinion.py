@@ -20,6 +20,7 @@ from compiler.diagnostics.codes import REFUSED_BY_SPARK
 from compiler.diagnostics.diagnostic import Diagnostic, Label
 from compiler.diagnostics.source import Span
 from compiler.jobplan.model import Column, JobPlan, Operator, Query, Scan, Seed
+from compiler.jobplan.operators.lookup_table import LookupTable
 from runtime.spark.context import Context, quote
 from runtime.spark.operators import lower
 
@@ -123,7 +124,7 @@ class _Question:
         try:
             if isinstance(op, Scan):
                 done[op.id] = self._rows(op, streaming=context.streaming)
-            elif isinstance(op, Seed):
+            elif isinstance(op, (Seed, LookupTable)):
                 done[op.id] = self._session.createDataFrame([], _ddl(op.columns))
             else:
                 inputs = [self._input(identity, done, context) for identity in op.inputs]
