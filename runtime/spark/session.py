@@ -187,8 +187,7 @@ def close_session(spark: SparkSession, keep_jvm: bool = False) -> None:
     driver = _driver
     try:
         spark.stop()
-    except Exception:
-        # A dead JVM cannot be asked to stop; a live one that fails to is a fault to show.
+    except Exception:  # a dead JVM cannot be asked to stop; a live one that fails to is a fault to show
         if driver is None or driver.jvm.alive():
             raise
     if driver is None:

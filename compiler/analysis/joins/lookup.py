@@ -33,13 +33,7 @@ def lookup_join(builder: Builder, request: JoinRequest) -> Rows:
             cause="rows of the table are looked at when a row of the stream asks for them, not by themselves",
             fix="write JOIN or LEFT JOIN",
         )
-    if not request.left.changelog.is_append:
-        raise request.error(
-            codes.CHANGES_INPUT,
-            "the left side of this join takes rows back",
-            cause="what was joined with such a row would have to be taken back too",
-            fix="join before the rows are aggregated",
-        )
+    request.refuse_changes()
     table = _as_table(request, request.right)
     sides = prepare(builder, replace(request, right=table))
     if sides.predicate is None:

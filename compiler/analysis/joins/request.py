@@ -64,6 +64,20 @@ class JoinRequest:
     form: JoinForm | None = None
     more: Callable[[Scope, Callable[[Expr], bool]], list[Expr]] = _nothing_more
 
+    def refuse_changes(self) -> None:
+        """Refuses a left side whose rows are taken back.
+
+        Raises:
+            DiagnosticError: it is one (HR345).
+        """
+        if not self.left.changelog.is_append:
+            raise self.error(
+                codes.CHANGES_INPUT,
+                "the left side of this join takes rows back",
+                cause="what was joined with such a row would have to be taken back too",
+                fix="join before the rows are aggregated",
+            )
+
     def error(
         self, code: codes.Code, message: str, cause: str | None = None, fix: str | None = None
     ) -> DiagnosticError:

@@ -31,13 +31,7 @@ def temporal_join(builder: Builder, request: JoinRequest, time: Field) -> Rows:
             cause="a version belongs to rows of the left side; by itself it has no moment to leave at",
             fix="write JOIN or LEFT JOIN",
         )
-    if not request.left.changelog.is_append:
-        raise request.error(
-            codes.CHANGES_INPUT,
-            "the left side of this join takes rows back",
-            cause="what was joined with such a row would have to be taken back too",
-            fix="join before the rows are aggregated",
-        )
+    request.refuse_changes()
     versions = versions_of(request.right, request.name)
     if isinstance(versions, NotVersioned):
         raise request.error(
