@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from compiler.plan.node import Node
+from compiler.plan.node import EdgeKind, Node
 
 
 @dataclass(frozen=True)
@@ -21,3 +21,15 @@ class OneInput(Node):
     def with_inputs(self, inputs: tuple[Node, ...]) -> Self:
         (only,) = inputs
         return replace(self, input=only)
+
+
+@dataclass(frozen=True)
+class KeyedState(OneInput):
+    """An operator that keeps state by key over a stream: its rows move to where their key is kept."""
+
+    def edge_from(self, index: int) -> EdgeKind:
+        return "hash"
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.is_stream

@@ -22,8 +22,7 @@ from compiler.jobplan.operators.match import (
     Variable,
 )
 from compiler.plan.expr import Expr, to_sql
-from compiler.plan.node import EdgeKind
-from compiler.plan.operators._one_input import OneInput
+from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema
@@ -34,7 +33,7 @@ _BUCKETS = 16
 
 
 @dataclass(frozen=True)
-class Match(OneInput):
+class Match(KeyedState):
     """Finds a pattern in the rows of each key and gives one row a match.
 
     Args:
@@ -84,13 +83,6 @@ class Match(OneInput):
     @property
     def expressions(self) -> tuple[Expr, ...]:
         return tuple(item.expr for item in self.reads)
-
-    def edge_from(self, index: int) -> EdgeKind:
-        return "hash"
-
-    @property
-    def is_stateful(self) -> bool:
-        return self.is_stream
 
     def bound(self) -> str:
         """How long rows are kept, as a sentence."""

@@ -11,8 +11,7 @@ from compiler.jobplan import model as job
 from compiler.jobplan.operators.base import OptionValue
 from compiler.jobplan.operators.process import KeptState
 from compiler.plan.expr import Expr, to_sql
-from compiler.plan.node import EdgeKind
-from compiler.plan.operators._one_input import OneInput
+from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import DataType
@@ -22,7 +21,7 @@ _BUCKETS = 16
 
 
 @dataclass(frozen=True)
-class Process(OneInput):
+class Process(KeyedState):
     """Hands the rows of each key to a Python class and gives the rows that it gives out.
 
     Args:
@@ -63,13 +62,6 @@ class Process(OneInput):
     @property
     def expressions(self) -> tuple[Expr, ...]:
         return tuple(item.expr for item in self.reads)
-
-    def edge_from(self, index: int) -> EdgeKind:
-        return "hash"
-
-    @property
-    def is_stateful(self) -> bool:
-        return self.is_stream
 
     def state(self, operator: str) -> job.State | None:
         if not self.is_stateful:

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.node import EdgeKind
-from compiler.plan.operators._one_input import OneInput
+from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import END, START, TIME, window_fields
 from compiler.plan.schema import Schema
 
 
 @dataclass(frozen=True)
-class Session(OneInput):
+class Session(KeyedState):
     """Assigns each row to its session and adds window_start, window_end and window_time.
 
     A session of a key holds rows of which each is at most `gap_ms` after one before it; it ends the gap
@@ -37,13 +36,6 @@ class Session(OneInput):
         if self.is_stream:
             rows = tuple(replace(field, watermark_ms=None) for field in rows)
         return Schema((*rows, *window_fields(self.uid, time.watermark_ms)))
-
-    def edge_from(self, index: int) -> EdgeKind:
-        return "hash"
-
-    @property
-    def is_stateful(self) -> bool:
-        return self.is_stream
 
     def closes(self, delay_ms: int) -> str:
         """When a session is let go, as a sentence."""

@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from compiler.jobplan import model as job
 from compiler.plan.expr import Expr, columns_of, to_sql
-from compiler.plan.node import EdgeKind
-from compiler.plan.operators._one_input import OneInput
+from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.session import describe_session, session_closes
 from compiler.plan.operators.window import END, START, TIME, window_fields
@@ -18,7 +17,7 @@ from compiler.plan.schema import Field, Schema
 
 
 @dataclass(frozen=True)
-class SessionAggregate(OneInput):
+class SessionAggregate(KeyedState):
     """One row per session of a key, emitted once the watermark has passed its end.
 
     Args:
@@ -61,13 +60,6 @@ class SessionAggregate(OneInput):
     @property
     def expressions(self) -> tuple[Expr, ...]:
         return tuple(item.expr for item in self.aggregates)
-
-    def edge_from(self, index: int) -> EdgeKind:
-        return "hash"
-
-    @property
-    def is_stateful(self) -> bool:
-        return self.is_stream
 
     def closes(self, delay_ms: int) -> str:
         """When a session is let go, as a sentence."""
