@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from compiler.jobplan import model as job
+from runtime.spark.changes import HIDDEN
 from runtime.spark.context import Context
 from runtime.spark.operators import lower
 
@@ -20,7 +21,7 @@ from test_plans import CASES, compile_file
 GOOD = [path for path in CASES if not path.name.startswith("wrong")]
 
 
-def empty(session: SparkSession, op: job.Scan | job.Seed) -> DataFrame:
+def empty(session: SparkSession, op: job.Scan | job.Seed | job.LookupTable) -> DataFrame:
     """A table without rows, every column nullable, as a file gives it."""
     return session.createDataFrame([], struct(op.columns))
 
@@ -33,16 +34,18 @@ def struct(columns: tuple[job.Column, ...]) -> StructType:
 
 
 def types(session: SparkSession, query: job.Query, folder: Path) -> dict[str, list[tuple[str, str]]]:
-    """Spark's columns of each sink."""
+    """Spark's columns of each sink, without those that only changes carry."""
     context = Context(session, folder, folder, streaming=False)
     frames: dict[str, DataFrame] = {}
     for op in query.operators:
-        if isinstance(op, (job.Scan, job.Seed)):
+        if isinstance(op, (job.Scan, job.Seed, job.LookupTable)):
             frames[op.id] = empty(session, op)
         else:
             frames[op.id] = lower(op, [frames[i] for i in op.inputs], context)
     return {
-        sink.uid: [(f.name, f.dataType.simpleString()) for f in frames[sink.input].schema]
+        sink.uid: [
+            (f.name, f.dataType.simpleString()) for f in frames[sink.input].schema if f.name not in HIDDEN
+        ]
         for sink in query.sinks
     }
 
