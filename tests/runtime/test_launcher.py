@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import Java, find_java
@@ -106,6 +107,14 @@ def running(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_a_short_run_has_room_for_the_code_that_it_compiles(session: SparkSession) -> None:
+    """HotSpot gives the quick compiler alone 48 MB, and a JVM without room for code dies."""
+    assert session._jvm is not None
+    pools = session._jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
+    room = [pool.getUsage().getMax() for pool in pools if "Code" in pool.getName()]
+    assert sum(room) >= 200 << 20
 
 
 def test_failed_start_shows_the_end_of_the_log(tmp_path: Path) -> None:
