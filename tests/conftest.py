@@ -40,6 +40,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         packages=("io.delta:delta-spark_4.2_2.13:4.4.0",),
         conf={"spark.databricks.delta.snapshotPartitions": "2"},
         short_run=True,
+        python_workers=True,
     )
     spark = open_session(settings)
     yield spark

@@ -37,6 +37,7 @@ def main() -> None:
         log_path=project / "jvm.log",
         master="local[2]",
         short_run=True,
+        python_workers=True,
         driver_memory="2g",
         packages=packages_of(job),
     )

@@ -221,8 +221,14 @@ def _settings(plan: JobPlan, jvm_log: Path, environment: Environment, *, short_r
         parallelism=max((query.parallelism for query in plan.queries), default=2),
         conf=environment.spark_conf(plan.settings.spark),
         packages=packages_of(plan),
+        python_workers=_runs_python(plan),
         short_run=short_run,
     )
+
+
+def _runs_python(plan: JobPlan) -> bool:
+    """Say whether an operator needs Python: its state is kept there, or it calls a function of the user."""
+    return any(hasattr(op, "buckets") for query in plan.queries for op in query.operators)
 
 
 def _open(settings: SessionSettings, while_starting: Callable[[], None]) -> SparkSession:

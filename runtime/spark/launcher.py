@@ -28,6 +28,7 @@ from pathlib import Path
 
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import Java
+from runtime.spark.workers import Nursery
 
 ADD_OPENS = (
     "java.base/java.lang",
@@ -93,6 +94,7 @@ class LaunchSettings:
         memory: The largest heap, as in -Xmx.
         jvm_options: More options of the JVM, put after the ones that Spark needs.
         timeout: Seconds to wait for the JVM to report its port.
+        python_workers: Whether queries will run Python, so that its workers are made ready.
     """
 
     java: Java
@@ -103,6 +105,7 @@ class LaunchSettings:
     memory: str = "1g"
     jvm_options: tuple[str, ...] = ()
     timeout: float = 120.0
+    python_workers: bool = False
 
 
 def pyspark_home() -> Path:
@@ -178,10 +181,22 @@ class DriverJvm:
         self.process = process
         self._folder = folder
         self._port = ""
+        self._python = ""
+        self._python_before: str | None = None
+        self._local = settings.conf.get("spark.master", "").startswith("local") and os.name == "posix"
+        self._nursery = Nursery(folder)
+        if settings.python_workers:
+            # Now, while the JVM starts.
+            self.make_workers_ready()
 
     def alive(self) -> bool:
         """Say whether the JVM runs."""
         return self.process.poll() is None
+
+    def make_workers_ready(self) -> None:
+        """Have Python workers ready to be forked, if they run on this machine."""
+        if self._local:
+            self._nursery.start()
 
     def attach(self) -> None:
         """Wait until the JVM listens, and set the environment from which PySpark learns where.
@@ -205,7 +220,10 @@ class DriverJvm:
         os.environ["PYSPARK_GATEWAY_PORT"] = self._port
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
         # Executors take the interpreter from the driver's environment; the conf is not enough.
-        os.environ["PYSPARK_PYTHON"] = sys.executable
+        self._python_before = os.environ.get("PYSPARK_PYTHON")
+        # On a cluster the user knows where executors have theirs.
+        self._python = self._nursery.python() if self._local else self._python_before or sys.executable
+        os.environ["PYSPARK_PYTHON"] = self._python
 
     def forget(self) -> None:
         """Take out of the environment what `attach` put in, once PySpark holds the connection.
@@ -223,6 +241,12 @@ class DriverJvm:
             wait: Seconds to wait before killing it. With 0 it is left to end by itself.
         """
         self.forget()
+        self._nursery.stop()
+        if self._python and os.environ.get("PYSPARK_PYTHON") == self._python:
+            # Its file goes with the folder, and what this process runs later would look for it.
+            del os.environ["PYSPARK_PYTHON"]
+            if self._python_before is not None:
+                os.environ["PYSPARK_PYTHON"] = self._python_before
         if self.process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()

@@ -65,6 +65,7 @@ class SessionSettings:
         driver_memory: The driver's largest heap, unless conf has spark.driver.memory.
         short_run: Whether the run is short: the JVM then compiles quickly, to slower code.
         jvm_options: More options of the driver's JVM.
+        python_workers: Whether queries will run Python, so that its workers are made ready meanwhile.
     """
 
     app_name: str
@@ -77,6 +78,7 @@ class SessionSettings:
     driver_memory: str = "1g"
     short_run: bool = False
     jvm_options: tuple[str, ...] = ()
+    python_workers: bool = False
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ def _plan(settings: SessionSettings) -> tuple[LaunchSettings, ArchiveKey]:
         extra_class_path=tuple(part for part in class_path.split(pathsep) if part),
         memory=settings.conf.get("spark.driver.memory", settings.driver_memory),
         jvm_options=options,
+        python_workers=settings.python_workers,
     )
     return launch, ArchiveKey(java, jars)
 
@@ -235,6 +238,8 @@ def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None
         if SparkSession._instantiatedSession is not None:
             raise RuntimeError("This process has a Spark session open already; close it first.")
         if _driver.jvm.alive() and _comparable(_driver.launch) == _comparable(launch):
+            if launch.python_workers:
+                _driver.jvm.make_workers_ready()
             meanwhile()
             return _driver
         _end(_driver)
@@ -267,7 +272,7 @@ def _start(launch: LaunchSettings, key: ArchiveKey, meanwhile: Callable[[], None
 def _comparable(launch: LaunchSettings) -> LaunchSettings:
     """Return what must be equal for a JVM to be used again: all but the names of the run."""
     conf = {key: value for key, value in launch.conf.items() if key != "spark.app.name"}
-    return replace(launch, conf=conf, log_path=Path())
+    return replace(launch, conf=conf, log_path=Path(), python_workers=False)
 
 
 def _attach(conf: Mapping[str, str]) -> SparkSession:

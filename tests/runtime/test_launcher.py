@@ -28,6 +28,7 @@ from runtime.spark.session import SessionSettings, close_session, open_session
 from runtime.spark import session as module
 
 log = Path(sys.argv[1])
+before = os.environ.get("PYSPARK_PYTHON")
 settings = SessionSettings("one", log, master="local[1]", short_run=True, timezone="Europe/Paris")
 spark = open_session(settings)
 assert spark.conf.get("spark.sql.session.timeZone") == "Europe/Paris"
@@ -35,6 +36,7 @@ assert spark.range(10).where("id % 2 = 0").count() == 5
 first = module._driver.jvm
 # A child of this process would attach to this JVM.
 assert not [name for name in os.environ if name.startswith("PYSPARK_GATEWAY")]
+assert os.access(os.environ["PYSPARK_PYTHON"], os.X_OK)
 close_session(spark, keep_jvm=True)
 spark = open_session(settings)
 assert module._driver.jvm is first
@@ -47,6 +49,8 @@ if sys.argv[2] == "other":
     assert spark.conf.get("spark.sql.shuffle.partitions") == "3"
     assert spark.range(3).count() == 3
 close_session(spark)
+# What was set has gone with the JVM's folder.
+assert sys.argv[2] != "other" or os.environ.get("PYSPARK_PYTHON") == before
 
 """
 
