@@ -184,7 +184,7 @@ class _Parts:
 
 def _only(project: Project, names: frozenset[str]) -> Project:
     """A project with some of its declarations, and all of its seeds."""
-    return replace(
+    return structs.replace(
         project,
         sources=tuple(d for d in project.sources if d.name.value.lower() in names),
         models=tuple(d for d in project.models if d.name.value.lower() in names),

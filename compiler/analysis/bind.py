@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from msgspec import structs
+
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation, WithOptions
 from compiler.analysis.contracts import by_name, by_position, exactly
@@ -143,7 +145,7 @@ class _ProjectBinder:
 
     def _bind_source(self, declared: decl.SourceDecl) -> None:
         options, others = take_options(declared.options, "source", self._reporter)
-        source = replace(declared, options=others)
+        source = structs.replace(declared, options=others)
         builder = Builder(self._uids.of(source.name, options), self._places)
         try:
             bound = bind_source(source, self._project.config, builder, self._reporter)
@@ -219,7 +221,7 @@ class _ProjectBinder:
         declared = sink.declaration
         assert isinstance(declared, decl.SinkDecl)
         options, others = take_options(declared.options, "sink", self._reporter)
-        declaration = replace(declared, options=others)
+        declaration = structs.replace(declared, options=others)
         uids = Uids() if kept else self._uids
         uid = uids.of(declaration.name, options)
         reads = [name for name, _ in sink.references()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
+from msgspec import structs
 from sqlglot import exp
 
 from compiler.analysis.builder import Builder, cast_to, identity
@@ -113,7 +114,7 @@ def other_readings(
         if name not in known:
             other = Builder(f"{builder.owner}.options_{name}", places)
             places[other.owner] = options[0].key.span if options else source.name.span
-            changed = replace(source, options=(*kept, *options))
+            changed = structs.replace(source, options=(*kept, *options))
             known[name] = bind_source(changed, config, other, reporter).node
         return known[name]
 

@@ -7,7 +7,9 @@ would happen all the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from compiler.diagnostics.codes import (
     ALLOWED_ERROR,
@@ -25,8 +27,7 @@ ALL = "all"
 _SAID_BY_RUNS = ("HR4", "HR5", "HR6")
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(Struct, frozen=True):
     """A code that is silenced.
 
     Args:
@@ -53,16 +54,14 @@ class Allow:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Raise:
+class Raise(Struct, frozen=True):
     """A code whose warnings are errors, ALL for every code; `place` is where that was written."""
 
     code: str
     place: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What a project says of its findings."""
 
     allows: tuple[Allow, ...] = ()

@@ -7,21 +7,35 @@ diagnostic is shown, so that the passes carry two integers a node and nothing el
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
+
 class SourceFile:
-    """A file of the user's project as it was read.
+    """A file of the user's project as it was read; it does not change.
+
+    It is no Struct, so that places can be kept without the text that they lie in.
 
     Args:
         path: path to show, relative to the project where the file lies in it.
         text: the whole content.
     """
 
-    path: str
-    text: str = field(repr=False)
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SourceFile):
+            return NotImplemented
+        return self is other or (self.path == other.path and self.text == other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.text))
+
+    def __repr__(self) -> str:
+        return f"SourceFile(path={self.path!r})"
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -43,8 +57,7 @@ class SourceFile:
         return self.text[start : end - 1].rstrip("\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A range of characters in a file; `end` is exclusive."""
 
     file: SourceFile

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from compiler.diagnostics.codes import (
     DUPLICATE_NAME,
@@ -102,13 +103,13 @@ class _Assembler:
     def _policy(self, config: ProjectConfig) -> Policy:
         """The project's own, and the comments of its files."""
         allows = [allow for scope in self.scopes for allow in directives(scope.file, self.reporter)]
-        return replace(config.policy, allows=(*config.policy.allows, *allows))
+        return structs.replace(config.policy, allows=(*config.policy.allows, *allows))
 
     def _zone(self, zone: Text, scope: Scope, config: ProjectConfig, free: bool) -> ProjectConfig:
         if zone.value == config.timezone or not check_zone(zone, scope):
             return config
         if free:
-            return replace(config, timezone=zone.value)
+            return structs.replace(config, timezone=zone.value)
         scope.error(
             UNSUPPORTED_SYNTAX,
             f"time zone `{zone.value}` is not the project's",
@@ -143,7 +144,7 @@ class _Assembler:
             described[key] = properties
             model = self.models[at[key]]
             options = unique_options([*model.options, *properties.options], self._at)
-            self.models[at[key]] = replace(
+            self.models[at[key]] = structs.replace(
                 model,
                 options=options,
                 columns=model.columns or properties.columns,

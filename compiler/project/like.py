@@ -7,7 +7,8 @@ that are read from outside are always taken over; of all else LIKE's options dec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from compiler.diagnostics.codes import CYCLE, LIKE_CONFLICT, UNKNOWN_RELATION
 from compiler.diagnostics.diagnostic import Label
@@ -107,7 +108,7 @@ class _Merge:
     def merged(self) -> TableDecl:
         table, base = self._table, self._base
         key, partitions = base.primary_key, base.partitioned_by
-        return replace(
+        return structs.replace(
             table,
             columns=self._columns(),
             watermarks=self._watermarks(base.watermarks if not isinstance(base, SinkDecl) else ()),

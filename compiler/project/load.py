@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from compiler.diagnostics.codes import MISSING_PATH, NO_PROJECT, UNUSED_VARIABLE
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
@@ -73,7 +74,7 @@ def load_project(
             scopes.append(_read(file, known, reporter))
     _unused_variables(given, known, declared, scopes, reporter)
     project = assemble(root, config, scopes, seeds, reporter)
-    return replace(project, python=_python(root, reporter))
+    return structs.replace(project, python=_python(root, reporter))
 
 
 def load_script(
@@ -115,9 +116,9 @@ def load_script(
     scope = Scope(file, known, reporter)
     read_sql(Fragment.plain(file, 0, len(file.text)), scope, path.stem)
     _unused_variables(given, known, declared, [scope], reporter)
-    named = replace(config, name=path.stem)
+    named = structs.replace(config, name=path.stem)
     project = assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
-    return replace(project, python=_python(root, reporter))
+    return structs.replace(project, python=_python(root, reporter))
 
 
 def _python(root: Path, reporter: Reporter) -> PythonFiles:

@@ -6,8 +6,9 @@ a query, YAML a list of steps; the binder turns both into the same logical plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import ClassVar
+
+from msgspec import Struct, field
 
 from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import Span
@@ -15,8 +16,7 @@ from compiler.syntax.fragment import Fragment
 from compiler.syntax.python_functions import PythonFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A word or value with its place. `quoted` tells 'true' from true."""
 
     value: str
@@ -24,8 +24,7 @@ class Text:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OptionDecl:
+class OptionDecl(Struct, frozen=True):
     """An entry of WITH ( ) or `with:`; values are text until the connector's options are checked.
 
     `inherited` marks what a SET gave to the statements after it; the statement's own options go first.
@@ -36,8 +35,7 @@ class OptionDecl:
     inherited: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnDecl:
+class ColumnDecl(Struct, frozen=True):
     """A column of a source, sink, or a model's contract.
 
     Physical: `type` only. Computed: `expression` (and `type` if the user gave one). Metadata: `metadata`
@@ -53,8 +51,7 @@ class ColumnDecl:
     comment: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WatermarkDecl:
+class WatermarkDecl(Struct, frozen=True):
     """WATERMARK FOR column AS expression, or YAML's `{on, delay}` (then `delay` is set)."""
 
     column: Text
@@ -63,8 +60,7 @@ class WatermarkDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SourceDecl:
+class SourceDecl(Struct, frozen=True):
     """CREATE SOURCE, or an entry under `sources:`."""
 
     name: Text
@@ -82,16 +78,14 @@ class SourceDecl:
 # --- bodies of models -------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NamedExpression:
+class NamedExpression(Struct, frozen=True):
     """`name: expression`, or an expression alone (then `name` is None)."""
 
     name: Text | None
     expression: Fragment
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True, tag=True):
     """A step of a YAML model; each has a class of its own under `compiler.syntax.steps`.
 
     `keeps_columns` says that the columns after it are those before it: if it is wrong, the steps behind it
@@ -108,8 +102,7 @@ class Step:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class StepsBody:
+class StepsBody(Struct, frozen=True, tag=True):
     """The body of a YAML model."""
 
     source: Text
@@ -117,16 +110,14 @@ class StepsBody:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetters:
+class DeadLetters(Struct, frozen=True, tag=True):
     """The body of a sink without a query: what `sources` send to it as dead letters."""
 
     sources: tuple[Text, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDecl:
+class ModelDecl(Struct, frozen=True):
     """CREATE MODEL, a bare SELECT file, or an entry under `models:`.
 
     `columns` of a view (`by_position`) name the query's columns in order; those of a YAML entry are matched
@@ -143,8 +134,7 @@ class ModelDecl:
     by_position: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SinkDecl:
+class SinkDecl(Struct, frozen=True):
     """CREATE SINK … AS query, INSERT INTO a table, an entry under `sinks:`, or a sink of dead letters.
 
     Declared columns are a contract.
@@ -166,8 +156,7 @@ class SinkDecl:
     by_position: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionDecl:
+class FunctionDecl(Struct, frozen=True):
     """CREATE FUNCTION name [(parameter TYPE, …)] [RETURNS TYPE] AS 'target' [LANGUAGE …] [WITH (…)].
 
     Args:
@@ -199,8 +188,7 @@ Declaration = SourceDecl | ModelDecl | SinkDecl
 # --- the project's own file -------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SeedDecl:
+class SeedDecl(Struct, frozen=True):
     """A CSV table under seeds/, with the content's first lines already judged.
 
     Types come from `seeds:` in a YAML file or are guessed: BIGINT, DOUBLE, BOOLEAN, DATE, TIMESTAMP, else
@@ -214,8 +202,7 @@ class SeedDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TargetConfig:
+class TargetConfig(Struct, frozen=True):
     """One target of headrace.yml after variables were filled in."""
 
     name: str
@@ -229,8 +216,7 @@ class TargetConfig:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectConfig:
+class ProjectConfig(Struct, frozen=True):
     """headrace.yml for the chosen target."""
 
     name: str
@@ -243,8 +229,7 @@ class ProjectConfig:
     policy: Policy = field(default_factory=Policy)
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """All that was read from disk. `root` is the absolute path of the project's folder.
 
     `broken` holds, in lower case, the names of what was declared and could not be read. That has been

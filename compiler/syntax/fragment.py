@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from compiler.diagnostics.source import SourceFile, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A run of text: from `start` on it stands at `origin` in the file.
 
     `length` is that of the original: equal to the text's for copied runs, and the length of `${name}`
@@ -22,8 +22,7 @@ class Piece:
     replaced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True, tag=True):
     """A piece of SQL (an expression, a query, a whole file) and where it lies.
 
     Args:

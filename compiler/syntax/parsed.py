@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from compiler.diagnostics.codes import Code
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import SourceFile, Span
@@ -25,8 +27,7 @@ from compiler.syntax.declarations import (
 from compiler.syntax.fragment import Fragment
 
 
-@dataclass(frozen=True, slots=True)
-class LikeDecl:
+class LikeDecl(Struct, frozen=True):
     """LIKE base (options).
 
     Args:
@@ -40,8 +41,7 @@ class LikeDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TableDecl:
+class TableDecl(Struct, frozen=True):
     """CREATE TABLE, a CREATE SINK whose query comes in an INSERT, or any table with LIKE.
 
     `kind` is `table` (a source or a sink by its use), `source` or `sink`.
@@ -60,8 +60,7 @@ class TableDecl:
     like: LikeDecl | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InsertDecl:
+class InsertDecl(Struct, frozen=True):
     """INSERT INTO target [(columns)] query."""
 
     target: Text
@@ -71,8 +70,7 @@ class InsertDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PropertiesDecl:
+class PropertiesDecl(Struct, frozen=True):
     """A YAML entry about a model that is defined elsewhere (dbt's properties)."""
 
     name: Text
@@ -83,8 +81,7 @@ class PropertiesDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SeedTypesDecl:
+class SeedTypesDecl(Struct, frozen=True):
     """A YAML entry that gives types to the columns of a seed."""
 
     name: Text
@@ -93,8 +90,7 @@ class SeedTypesDecl:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class GroupReference:
+class GroupReference(Struct, frozen=True):
     """`source('group', 'name')`: checked when all groups are known."""
 
     group: str

@@ -8,9 +8,10 @@ a declaration.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import Any, Final
+
+from msgspec import structs
 
 from compiler.diagnostics.codes import (
     EMPTY_FILE,
@@ -349,4 +350,6 @@ class _StatementReader:
             return
         model = made[0]
         options = unique_options([*model.options, *scope.config], scope.error)
-        scope.models[models_before] = replace(model, options=options, tags=(*model.tags, *scope.config_tags))
+        scope.models[models_before] = structs.replace(
+            model, options=options, tags=(*model.tags, *scope.config_tags)
+        )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct, structs
 
 from compiler.diagnostics.codes import DUPLICATE_COLUMN, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Label
@@ -34,8 +35,7 @@ WATERMARK_KEYS: Final = ("on", "delay")
 _TRUE: Final = {"true": True, "yes": True, "false": False, "no": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The columns of an entry, and those of them that say `primary_key: true`."""
 
     columns: tuple[ColumnDecl, ...]
@@ -78,7 +78,7 @@ class ColumnReader:
                 )
                 continue
             if kinds:
-                column = replace(column, not_null=True)
+                column = structs.replace(column, not_null=True)
             found.append(column)
             if self._flag(entries, "primary_key") or "primary_key" in kinds:
                 key.append(name)

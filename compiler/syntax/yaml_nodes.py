@@ -7,8 +7,9 @@ key `on` into true.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from compiler.diagnostics.codes import (
     DUPLICATE_NAME,
@@ -34,8 +35,7 @@ _TAGS = frozenset(
 _KINDS = {"scalar": "a text", "sequence": "a list", "mapping": "a mapping"}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A key and its value."""
 
     key: Text

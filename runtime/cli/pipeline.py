@@ -9,10 +9,12 @@ import gc
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from compiler.diagnostics.codes import NOT_WRITABLE, NOTHING_SELECTED, STATE_OF_OTHER_PROJECT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
@@ -90,9 +92,8 @@ def read(
         return project
     # A state root belongs to one project, and a folder may hold many scripts, or a project besides.
     state = f"{project.config.target.state.rstrip('/')}/scripts/{project.config.name}"
-    return replace(
-        project, config=replace(project.config, target=replace(project.config.target, state=state))
-    )
+    target_config = structs.replace(project.config.target, state=state)
+    return structs.replace(project, config=structs.replace(project.config, target=target_config))
 
 
 def compile_path(
@@ -140,8 +141,8 @@ def compile_read(
     if project is None:
         policy = Policy(raises=raises)
         return Pipeline(path, None, policy.judge(reporter.all()), policy, None, None, is_script(path))
-    policy = replace(project.policy, raises=(*project.policy.raises, *raises))
-    project = replace(project, policy=policy)
+    policy = structs.replace(project.policy, raises=(*project.policy.raises, *raises))
+    project = structs.replace(project, policy=policy)
     manifest = memory(Path(project.root), project, reporter)
     compiled = compile_project(project, reporter, manifest, without)
     graph = graph_of(compiled.logical)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import OptionDecl, Project, Text
@@ -22,8 +24,8 @@ def declaration_text(project: Project) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fields(value: object, indent: str) -> Iterator[str]:
-    for field in fields(value):  # type: ignore[arg-type]
+def _fields(value: Struct, indent: str) -> Iterator[str]:
+    for field in fields(value):
         inner = getattr(value, field.name)
         if (
             field.name in ("span", "sha256")
@@ -50,12 +52,12 @@ def _value(name: str, value: object, indent: str) -> Iterator[str]:
     elif isinstance(value, tuple):
         yield f"{indent}{name}:"
         for item in value:
-            if is_dataclass(item) and not isinstance(item, OptionDecl):
+            if isinstance(item, Struct) and not isinstance(item, OptionDecl):
                 yield f"{indent}  - {type(item).__name__}"
                 yield from _fields(item, indent + "    ")
             else:
                 yield from _value("-", item, indent + "  ")
-    elif is_dataclass(value) and not isinstance(value, Span):
+    elif isinstance(value, Struct) and not isinstance(value, Span):
         yield f"{indent}{name}: {type(value).__name__}"
         yield from _fields(value, indent + "  ")
     else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import NamedExpression, Step
@@ -14,16 +15,14 @@ SetsKind = Literal["rollup", "cube", "grouping_sets"]
 _SETS: Final[dict[str, SetsKind]] = {"rollup": "rollup", "cube": "cube", "grouping_sets": "grouping_sets"}
 
 
-@dataclass(frozen=True, slots=True)
-class SetsOfKeys:
+class SetsOfKeys(Struct, frozen=True):
     """`rollup: [a, [b, c]]`, `cube` or `grouping_sets: [[a], []]`: each part is one key or several."""
 
     kind: SetsKind
     parts: tuple[tuple[NamedExpression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateStep(Step):
+class AggregateStep(Step, frozen=True):
     """Groups. After a window, window_start and window_end are keys too and come first."""
 
     by: tuple[NamedExpression, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics.source import Span
@@ -16,8 +15,7 @@ _KEYS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ChangelogStep(Step):
+class ChangelogStep(Step, frozen=True):
     """`from_changelog` or `to_changelog`; `mapping` is None if it was left out."""
 
     function: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics.source import Span
@@ -15,8 +14,7 @@ from compiler.syntax.yaml_nodes import Entry
 KEEP: Final = ("first", "last")
 
 
-@dataclass(frozen=True, slots=True)
-class DedupStep(Step):
+class DedupStep(Step, frozen=True):
     """Keeps the first or the last row of each `by`, in ascending order of `order_by`."""
 
     by: tuple[NamedExpression, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.diagnostics.codes import WRONG_VALUE
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import NamedExpression, Step
@@ -11,8 +9,7 @@ from compiler.syntax.steps.reader import StepReader
 from compiler.syntax.yaml_nodes import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class DeriveStep(Step):
+class DeriveStep(Step, frozen=True):
     """Adds columns, or replaces those of the same name."""
 
     items: tuple[NamedExpression, ...]

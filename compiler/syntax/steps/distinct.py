@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import Step
 from compiler.syntax.steps.reader import StepReader
 from compiler.syntax.yaml_nodes import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctStep(Step):
+class DistinctStep(Step, frozen=True):
     """SELECT DISTINCT over all columns."""
 
 

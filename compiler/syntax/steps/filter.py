@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from compiler.diagnostics.source import Span
@@ -12,8 +11,7 @@ from compiler.syntax.steps.reader import StepReader
 from compiler.syntax.yaml_nodes import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class FilterStep(Step):
+class FilterStep(Step, frozen=True):
     """Keeps rows."""
 
     keeps_columns: ClassVar[bool] = True

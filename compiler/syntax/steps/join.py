@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics.codes import MISSING_KEY, WRONG_VALUE
@@ -25,8 +24,7 @@ JOIN_KINDS: Final = ("inner", "left", "right", "full", "semi", "anti", "cross")
 _KINDS_OF: Final = {"temporal": ("inner", "left"), "lookup": ("inner", "left")}
 
 
-@dataclass(frozen=True, slots=True)
-class JoinStep(Step):
+class JoinStep(Step, frozen=True):
     """Joins with another relation.
 
     Columns of both sides are named by their relation (`airlines.name`) until a select; a name that only

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from compiler.diagnostics.codes import WRONG_VALUE
 from compiler.diagnostics.source import Span
@@ -15,16 +16,14 @@ from compiler.syntax.yaml_nodes import Entry
 _KEYS: Final = ("by", "order_by", "pattern", "within", "after_match", "define", "measures")
 
 
-@dataclass(frozen=True, slots=True)
-class SortColumn:
+class SortColumn(Struct, frozen=True):
     """A column of `order_by`, `at` or `price desc`."""
 
     column: Text
     descending: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MatchStep(Step):
+class MatchStep(Step, frozen=True):
     """MATCH_RECOGNIZE; `after_match` is its text after AFTER MATCH."""
 
     by: tuple[Text, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from compiler.diagnostics.source import Span
@@ -15,8 +14,7 @@ from compiler.syntax.yaml_nodes import Entry
 _FRAMES: Final = ("rows", "range")
 
 
-@dataclass(frozen=True, slots=True)
-class OverStep(Step):
+class OverStep(Step, frozen=True):
     """Adds `functions` over the frame that reaches `preceding` back; None is all rows before.
 
     `preceding` is a number of rows, or the text of a duration.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics.source import Span
@@ -13,8 +12,7 @@ from compiler.syntax.yaml_nodes import Entry
 _KEYS: Final = ("function", "by", "with")
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessStep(Step):
+class ProcessStep(Step, frozen=True):
     """A process function, the keys of its rows, and arguments for its constructor."""
 
     function: Text

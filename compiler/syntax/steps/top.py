@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from compiler.diagnostics.source import Span
 from compiler.syntax.declarations import NamedExpression, Step, Text
 from compiler.syntax.fragment import Fragment
@@ -12,8 +10,7 @@ from compiler.syntax.steps.sorting import read_order
 from compiler.syntax.yaml_nodes import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class TopStep(Step):
+class TopStep(Step, frozen=True):
     """Keeps the first `n` rows of each `by`; `rank` names a column for the row's number."""
 
     by: tuple[NamedExpression, ...]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics.codes import MISSING_KEY, WRONG_VALUE
@@ -15,8 +14,7 @@ from compiler.syntax.yaml_nodes import Entry
 UNNEST_KEYS: Final = ("of", "as", "ordinality", "outer")
 
 
-@dataclass(frozen=True, slots=True)
-class UnnestStep(Step):
+class UnnestStep(Step, frozen=True):
     """Every row with every element of an array or every entry of a map.
 
     `ordinality` names a column with their number, from 1; `outer` keeps rows without elements.

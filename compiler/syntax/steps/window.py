@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from compiler.diagnostics.source import Span
@@ -23,8 +22,7 @@ _KEYS: Final = {
 _OPTIONAL: Final = frozenset({"offset", "by"})
 
 
-@dataclass(frozen=True, slots=True)
-class WindowStep(Step):
+class WindowStep(Step, frozen=True):
     """Assigns windows; durations are text such as `5 minutes`.
 
     `slide` is what `hop` calls its slide and `cumulate` its step. `offset` may begin with a minus.
@@ -37,8 +35,7 @@ class WindowStep(Step):
     offset: Text | None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStep(Step):
+class SessionStep(Step, frozen=True):
     """Assigns sessions, of all rows or of those of each combination of `by`."""
 
     by: tuple[Text, ...]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.policy import Raise
@@ -125,7 +127,7 @@ def _compile_part(
     for phase, found in made.found:
         merged.phase = phase
         merged.add(found)
-    policy = replace(project.policy, raises=(*project.policy.raises, *raises))
+    policy = structs.replace(project.policy, raises=(*project.policy.raises, *raises))
     found_now = policy.judge(merged.all(), complete=True)
     plan = None if any(d.is_error for d in found_now) else made.plan
     root, listed = Path(project.root), entries(project, made.graph)
@@ -149,7 +151,7 @@ def _recall(record: Record, inputs: Inputs, root: Path, raises: tuple[Raise, ...
     files = Files(_texts(inputs))
     try:
         policy = files.policy(record)
-        policy = replace(policy, raises=(*policy.raises, *raises))
+        policy = structs.replace(policy, raises=(*policy.raises, *raises))
         raw = [files.told(found) for found in record.findings]
         plan = plan_from_json(record.plan) if record.plan is not None else None
     except (KeyError, ValueError, PlanFormatError):
