@@ -10,8 +10,8 @@ from compiler.analysis.model_options import ModelOptions
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import Span
+from compiler.jobplan.durations import format_ms
 from compiler.plan.asked import Asked
-from compiler.plan.operators.watermark import format_ms
 
 V = TypeVar("V")
 

@@ -10,12 +10,12 @@ from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.jobplan.durations import format_ms
 from compiler.plan import types as t
 from compiler.plan.expr import Column
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import Session, Window
 from compiler.plan.operators.project import NamedExpr
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import END, START, TIME
 from compiler.plan.schema import Field, WindowShape
 

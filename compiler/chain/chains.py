@@ -35,15 +35,10 @@ def build_chains(
         for index, child in enumerate(node.inputs):
             kind = node.edge_from(index)
             if kind != "forward":
-                edges.append((home[id(child)], home[id(node)], kind, _keys(node)))
+                edges.append((home[id(child)], home[id(node)], kind, node.edge_keys(index)))
     chains = tuple(Chain(f"c{i}", tuple(ops)) for i, ops in enumerate(members, 1))
     exchanges = tuple(
         Exchange(f"c{source + 1}", f"c{target + 1}", kind, keys if kind == "hash" else ())  # type: ignore[arg-type]  # an EdgeKind but forward
         for source, target, kind, keys in edges
     )
     return chains, exchanges
-
-
-def _keys(node: Node) -> tuple[str, ...]:
-    state = node.state("")
-    return state.keys if state else ()

@@ -14,11 +14,11 @@ from compiler.chain.layout import LayoutError
 from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import LookupJoin, Scan
-from compiler.plan.operators.watermark import format_ms
 
 # Reads and stateful operators, by identity.
 _Needs = tuple[frozenset[int], frozenset[int]]

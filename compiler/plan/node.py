@@ -77,6 +77,11 @@ class Node:
         """How rows come from input `index`: forward edges can be chained, the others move rows."""
         return "forward"
 
+    def edge_keys(self, index: int) -> tuple[str, ...]:
+        """By which rows of input `index` are placed, if their edge is `hash`."""
+        state = self.state("")
+        return state.keys if state else ()
+
     @property
     def is_stateful(self) -> bool:
         """Whether it keeps state from epoch to epoch."""

@@ -7,9 +7,9 @@ from compiler.analysis.joins.predicate import WindowEquality
 from compiler.analysis.joins.request import JoinRequest, Rows
 from compiler.analysis.joins.stream_sides import StreamSides
 from compiler.diagnostics import codes
+from compiler.jobplan.durations import format_ms
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import Session, SessionAggregate, Window, WindowJoin
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window_join import WindowBounds
 from compiler.plan.schema import Field, WindowPart
 

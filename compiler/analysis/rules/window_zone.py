@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from compiler.analysis.zones import offsets_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.durations import format_ms
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import walk
 from compiler.plan.operators import Window
-from compiler.plan.operators.watermark import format_ms
 
 
 def window_zone(plan: LogicalPlan) -> Iterator[Diagnostic]:

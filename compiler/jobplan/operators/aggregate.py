@@ -24,3 +24,10 @@ class Aggregate(JobOperator, frozen=True, tag="aggregate"):
     delay_ms: int | None = None
     window_time: Item | None = None
     upsert: bool = False
+
+    def describe(self) -> str:
+        values = ", ".join(f"{item.sql} AS {item.name}" for item in self.aggregates) or "keys only"
+        return f"{values} by {', '.join(key.name for key in self.keys) or 'nothing'}"
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(key.name for key in self.keys)})"

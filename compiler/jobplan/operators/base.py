@@ -37,6 +37,11 @@ class Item(Struct, frozen=True):
     name: str
     sql: str
 
+    def __str__(self) -> str:
+        # Quoted where it must be: `the name` AS the name says nothing.
+        quoted = "`" + self.name.replace("`", "``") + "`"
+        return self.name if self.sql in (self.name, quoted) else f"{self.sql} AS {self.name}"
+
 
 class JobOperator(Struct, frozen=True, tag_field="op"):
     """Base of all operators; JSON begins with the tag that tells them apart."""
@@ -45,3 +50,11 @@ class JobOperator(Struct, frozen=True, tag_field="op"):
     def op(self) -> str:
         """The operator's tag."""
         return str(self.__struct_config__.tag)
+
+    def describe(self) -> str:
+        """What it does, on one line, without its name."""
+        return ""
+
+    def edge(self, index: int) -> str:
+        """How rows come from an input of another chain, for people."""
+        return f"input {index + 1}"

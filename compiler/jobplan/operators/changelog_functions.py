@@ -19,6 +19,9 @@ class FromChangelog(JobOperator, frozen=True, tag="from_changelog"):
     skip_unknown: bool
     columns: tuple[str, ...]
 
+    def describe(self) -> str:
+        return f"{self.op_column} is the operation: {_pairs(self.operations)}"
+
 
 class ToChangelog(JobOperator, frozen=True, tag="to_changelog"):
     """Appends every change: `columns` are those of the output, of which `op_column` holds its code.
@@ -32,3 +35,10 @@ class ToChangelog(JobOperator, frozen=True, tag="to_changelog"):
     op_column: str
     codes: dict[str, str]
     columns: tuple[str, ...]
+
+    def describe(self) -> str:
+        return f"the operation is {self.op_column}: {_pairs(self.codes)}"
+
+
+def _pairs(table: dict[str, str]) -> str:
+    return ", ".join(f"{key} → {value}" for key, value in table.items())

@@ -28,3 +28,9 @@ class Distinct(JobOperator, frozen=True, tag="distinct"):
     columns: tuple[Marked, ...]
     ttl_ms: int | None = None
     buckets: int = 16
+
+    def describe(self) -> str:
+        return ", ".join(column.name for column in self.columns)
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(column.name for column in self.columns)})"

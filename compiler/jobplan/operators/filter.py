@@ -12,3 +12,6 @@ class Filter(JobOperator, frozen=True, tag="filter"):
     uid: str
     inputs: tuple[str, ...]
     predicate: str
+
+    def describe(self) -> str:
+        return self.predicate

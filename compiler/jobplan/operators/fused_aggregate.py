@@ -44,3 +44,9 @@ class FusedAggregate(JobOperator, frozen=True, tag="fused_aggregate"):
     start: str
     end: str
     time: str
+
+    def describe(self) -> str:
+        return ", ".join(branch.uid for branch in self.branches)
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join((self.branch, self.end, *(slot.name for slot in self.slots)))})"

@@ -13,3 +13,6 @@ class Generate(JobOperator, frozen=True, tag="generate"):
     inputs: tuple[str, ...]
     sql: str
     names: tuple[str, ...]
+
+    def describe(self) -> str:
+        return f"{self.sql} AS ({', '.join(self.names)})"

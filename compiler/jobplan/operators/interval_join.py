@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.jobplan.operators.base import JobOperator
-from compiler.jobplan.operators.stream_join import EventTime, OutputColumn, StreamJoinKind
+from compiler.jobplan.operators.stream_join import EventTime, OutputColumn, StreamJoinKind, side_of
 
 
 class IntervalJoin(JobOperator, frozen=True, tag="interval_join"):
@@ -21,3 +21,9 @@ class IntervalJoin(JobOperator, frozen=True, tag="interval_join"):
     left_time: EventTime
     right_time: EventTime
     output: tuple[OutputColumn, ...]
+
+    def describe(self) -> str:
+        return f"{self.kind} on {self.condition}"
+
+    def edge(self, index: int) -> str:
+        return side_of(index)

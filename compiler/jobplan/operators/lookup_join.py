@@ -18,3 +18,9 @@ class LookupJoin(JobOperator, frozen=True, tag="lookup_join"):
     inputs: tuple[str, str]
     kind: Literal["inner", "left"]
     condition: str | None
+
+    def describe(self) -> str:
+        return self.kind + (f" on {self.condition}" if self.condition else "")
+
+    def edge(self, index: int) -> str:
+        return "exchange broadcast" if index == 1 else JobOperator.edge(self, index)

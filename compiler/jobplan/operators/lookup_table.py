@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.base import Column, JobOperator, Options
 
 
@@ -18,3 +19,7 @@ class LookupTable(JobOperator, frozen=True, tag="lookup_table"):
     columns: tuple[Column, ...]
     refresh_ms: int | None = None
     inputs: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        age = f" at most {format_ms(self.refresh_ms)} old" if self.refresh_ms is not None else ""
+        return f"{self.uid} from {self.connector} {self.options.get('path', '')}{age}"

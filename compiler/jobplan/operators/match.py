@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 
 from msgspec import Struct
 
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.base import Item, JobOperator
 
 # --- patterns ---------------------------------------------------------------
@@ -183,3 +184,27 @@ class Match(JobOperator, frozen=True, tag="match"):
     measures: tuple[Item, ...]
     buckets: int
     rowtimes: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        within = f" within {format_ms(self.within_ms)}" if self.within_ms is not None else ""
+        skip = self.skip.mode.replace("_", " ") + (f" {self.skip.variable}" if self.skip.variable else "")
+        return f"({spell(self.pattern)}){within} over {self.time_column} skip {skip}"
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(self.key_columns)})"
+
+
+def spell(pattern: AnyPattern) -> str:
+    """A pattern as it is written."""
+    match pattern:
+        case Variable(name=name):
+            return name
+        case Sequence(parts=parts):
+            return " ".join(f"({spell(part)})" if isinstance(part, Choice) else spell(part) for part in parts)
+        case Choice(options=options):
+            return " | ".join(spell(option) for option in options)
+        case Repeat(part=part, least=least, most=most, greedy=greedy):
+            inner = spell(part) if isinstance(part, Variable) else f"({spell(part)})"
+            known = {(0, None): "*", (1, None): "+", (0, 1): "?", (least, least): f"{{{least}}}"}
+            bounds = f"{{{least},{'' if most is None else most}}}"
+            return inner + known.get((least, most), bounds) + ("" if greedy else "?")

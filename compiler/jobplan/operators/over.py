@@ -46,3 +46,9 @@ class Over(JobOperator, frozen=True, tag="over"):
     event_times: dict[str, int] = field(default_factory=dict)
     ttl_ms: int | None = None
     buckets: int = BUCKETS
+
+    def describe(self) -> str:
+        return ", ".join(f"{function.sql} AS {function.name}" for function in self.functions)
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(self.keys)})"

@@ -39,3 +39,11 @@ class Process(JobOperator, frozen=True, tag="process"):
     delay_ms: int | None
     bundle: str
     buckets: int
+
+    def describe(self) -> str:
+        given = ", ".join(f"{name} => {value}" for name, value in self.arguments.items())
+        columns = ", ".join(column.name for column in self.output)
+        return f"{self.module}.{self.function}({given}) AS ({columns})"
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(self.key_columns)})"

@@ -12,3 +12,6 @@ class Project(JobOperator, frozen=True, tag="project"):
     uid: str
     inputs: tuple[str, ...]
     items: tuple[Item, ...]
+
+    def describe(self) -> str:
+        return ", ".join(map(str, self.items))

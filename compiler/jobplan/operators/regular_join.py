@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.jobplan.operators.base import JobOperator
-from compiler.jobplan.operators.stream_join import OutputColumn
+from compiler.jobplan.operators.stream_join import OutputColumn, side_of
 
 
 class RegularJoin(JobOperator, frozen=True, tag="regular_join"):
@@ -15,3 +15,9 @@ class RegularJoin(JobOperator, frozen=True, tag="regular_join"):
     condition: str
     state_ttl_ms: int | None
     output: tuple[OutputColumn, ...]
+
+    def describe(self) -> str:
+        return f"inner on {self.condition}"
+
+    def edge(self, index: int) -> str:
+        return side_of(index)

@@ -31,3 +31,8 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     def record(self) -> tuple[Column, ...]:
         """The columns that a record holds."""
         return tuple(column for column in self.columns if column.name not in self.metadata)
+
+    def describe(self) -> str:
+        where = self.options.get("path") or self.options.get("topic")
+        columns = ", ".join(column.name for column in self.columns)
+        return f"{self.uid} from {self.connector}{f' {where}' if where else ''} ({columns})"

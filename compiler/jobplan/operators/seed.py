@@ -14,3 +14,6 @@ class Seed(JobOperator, frozen=True, tag="seed"):
     sha256: str
     columns: tuple[Column, ...]
     inputs: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        return f"{self.uid} from {self.path}"

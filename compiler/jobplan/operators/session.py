@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.base import JobOperator
 
 
@@ -21,3 +22,15 @@ class Session(JobOperator, frozen=True, tag="session"):
     start: str
     end: str
     time: str
+
+    def describe(self) -> str:
+        return describe_session(self.gap_ms, self.time_column, self.keys)
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(self.keys)})"
+
+
+def describe_session(gap_ms: int, time_column: str, keys: tuple[str, ...]) -> str:
+    """Gap, keys and time of sessions, on one line."""
+    by = f" by {', '.join(keys)}" if keys else ""
+    return f"{format_ms(gap_ms)}{by} over {time_column}"

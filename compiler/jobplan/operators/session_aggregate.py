@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.jobplan.operators.base import Item, JobOperator
+from compiler.jobplan.operators.session import describe_session
 
 
 class SessionAggregate(JobOperator, frozen=True, tag="session_aggregate"):
@@ -25,3 +26,11 @@ class SessionAggregate(JobOperator, frozen=True, tag="session_aggregate"):
     start: str | None
     end: str | None
     time: str | None
+
+    def describe(self) -> str:
+        keys = tuple(key.sql for key in self.keys)
+        values = ", ".join(f"{item.sql} AS {item.name}" for item in self.aggregates) or "keys only"
+        return f"{values} over sessions of {describe_session(self.gap_ms, self.time_column, keys)}"
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(key.sql for key in self.keys)})"

@@ -19,3 +19,6 @@ class Sort(Struct, frozen=True):
     sql: str
     descending: bool
     nulls_first: bool
+
+    def __str__(self) -> str:
+        return self.sql + (" DESC" if self.descending else "")

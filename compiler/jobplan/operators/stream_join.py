@@ -21,3 +21,8 @@ class OutputColumn(Struct, frozen=True):
 
     name: str
     delay_ms: int | None = None
+
+
+def side_of(index: int) -> str:
+    """How rows come from a side of a join of streams, for people."""
+    return f"{'right' if index else 'left'}, exchange hash(keys)"

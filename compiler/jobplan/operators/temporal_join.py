@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from compiler.jobplan.operators.base import JobOperator
-from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
+from compiler.jobplan.operators.stream_join import EventTime, OutputColumn, side_of
 
 
 class KeyPair(Struct, frozen=True):
@@ -37,3 +37,11 @@ class TemporalJoin(JobOperator, frozen=True, tag="temporal_join"):
     changes: bool
     output: tuple[OutputColumn, ...]
     buckets: int
+
+    def describe(self) -> str:
+        equal = [f"{key.left} = {key.right}" for key in self.keys]
+        condition = " AND ".join([*equal, self.condition] if self.condition else equal)
+        return f"{self.kind} on {condition} as of {self.left_time.column}"
+
+    def edge(self, index: int) -> str:
+        return side_of(index)

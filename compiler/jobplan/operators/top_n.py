@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import field
 
@@ -10,6 +10,13 @@ from compiler.jobplan.operators.base import JobOperator
 from compiler.jobplan.operators.sorting import BUCKETS, Sort
 
 Emit = Literal["closed", "first_by_time", "first_by_arrival", "changes"]
+
+_WHEN: Final[dict[Emit, str]] = {
+    "closed": "once it is closed",
+    "first_by_time": "once none can come before it",
+    "first_by_arrival": "at once",
+    "changes": "as changes",
+}
 
 
 class TopN(JobOperator, frozen=True, tag="top_n"):
@@ -36,3 +43,12 @@ class TopN(JobOperator, frozen=True, tag="top_n"):
     event_times: dict[str, int] = field(default_factory=dict)
     ttl_ms: int | None = None
     buckets: int = BUCKETS
+
+    def describe(self) -> str:
+        first = "first row" if self.limit == 1 else f"first {self.limit} rows"
+        by = f" by {', '.join(self.keys)}" if self.keys else ""
+        rank = f", numbered {self.rank}" if self.rank else ""
+        return f"{first}{by} in order of {', '.join(map(str, self.order))}{rank}, {_WHEN[self.emit]}"
+
+    def edge(self, index: int) -> str:
+        return f"exchange hash({', '.join(self.keys)})"

@@ -11,3 +11,6 @@ class Union(JobOperator, frozen=True, tag="union"):
     id: str
     uid: str
     inputs: tuple[str, ...]
+
+    def describe(self) -> str:
+        return f"of {len(self.inputs)} inputs"

@@ -13,3 +13,6 @@ class Values(JobOperator, frozen=True, tag="values"):
     inputs: tuple[str, ...]
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def describe(self) -> str:
+        return f"{len(self.rows)} rows ({', '.join(column.name for column in self.columns)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.base import JobOperator
 
 
@@ -23,3 +24,6 @@ class Watermark(JobOperator, frozen=True, tag="watermark"):
     on_null: Literal["fail", "drop", "keep"] = "fail"
     max_late_rows: int | None = None
     idle_timeout_ms: int | None = None
+
+    def describe(self) -> str:
+        return f"{self.column} - {format_ms(self.delay_ms)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.base import JobOperator
 
 
@@ -31,3 +32,9 @@ class Window(JobOperator, frozen=True, tag="window"):
     end: str
     time: str
     by_calendar: bool = False
+
+    def describe(self) -> str:
+        every = "" if self.kind == "tumble" else f" every {format_ms(self.slide_ms)}"
+        offset = f" from {format_ms(self.offset_ms)}" if self.offset_ms else ""
+        calendar = " by the calendar" if self.by_calendar else ""
+        return f"{self.kind} {format_ms(self.size_ms)}{every}{offset}{calendar} over {self.time_column}"

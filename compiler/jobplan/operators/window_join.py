@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.jobplan.operators.base import JobOperator
-from compiler.jobplan.operators.stream_join import EventTime, OutputColumn, StreamJoinKind
+from compiler.jobplan.operators.stream_join import EventTime, OutputColumn, StreamJoinKind, side_of
 
 
 class WindowJoin(JobOperator, frozen=True, tag="window_join"):
@@ -20,3 +20,9 @@ class WindowJoin(JobOperator, frozen=True, tag="window_join"):
     left_end: EventTime
     right_end: EventTime
     output: tuple[OutputColumn, ...]
+
+    def describe(self) -> str:
+        return f"{self.kind} on {self.condition}"
+
+    def edge(self, index: int) -> str:
+        return side_of(index)

@@ -59,6 +59,9 @@ class StreamJoin(Node):
     def edge_from(self, index: int) -> EdgeKind:
         return "hash"
 
+    def edge_keys(self, index: int) -> tuple[str, ...]:
+        return tuple(to_sql(key.right if index else key.left) for key in self.keys)
+
     @property
     def is_stateful(self) -> bool:
         return True

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.plan.changelog import APPEND, Changelog
 from compiler.plan.expr import Column, Expr, columns_of, to_sql
 from compiler.plan.node import EdgeKind, walk
@@ -16,7 +17,6 @@ from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr, project_field
 from compiler.plan.operators.session import Session
 from compiler.plan.operators.session_aggregate import SessionAggregate
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import Window
 from compiler.plan.schema import Field, Schema
 

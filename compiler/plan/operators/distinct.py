@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._one_input import OneInput
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate as FusedAggregateJob
 from compiler.jobplan.operators.fused_aggregate import FusedBranch
 from compiler.plan.expr import Expr, to_sql
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import END, START, TIME
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import INT, DataType, Timestamp

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.plan.expr import Expr, Literal, Op, to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators._stream_join import StreamJoin, column, delay_of
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field
 from compiler.plan.types import BOOLEAN, DAY_TIME
 

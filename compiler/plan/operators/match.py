@@ -10,21 +10,18 @@ from typing import ClassVar
 import msgspec
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.match import (
     AnyPattern,
-    Choice,
     Condition,
     Order,
     Output,
-    Repeat,
-    Sequence,
     Skip,
-    Variable,
+    spell,
 )
 from compiler.plan.expr import Expr, to_sql
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema
 
 # A bucket's state is read and written as a whole, so there are more of them than cores; each costs a call an
@@ -142,19 +139,3 @@ class Match(KeyedState):
             measures=tuple(job.Item(m.name, to_sql(m.expr)) for m in self.measures),
             rowtimes=self.rowtimes,
         )
-
-
-def spell(pattern: AnyPattern) -> str:
-    """A pattern as it is written."""
-    match pattern:
-        case Variable(name=name):
-            return name
-        case Sequence(parts=parts):
-            return " ".join(f"({spell(part)})" if isinstance(part, Choice) else spell(part) for part in parts)
-        case Choice(options=options):
-            return " | ".join(spell(option) for option in options)
-        case Repeat(part=part, least=least, most=most, greedy=greedy):
-            inner = spell(part) if isinstance(part, Variable) else f"({spell(part)})"
-            known = {(0, None): "*", (1, None): "+", (0, 1): "?", (least, least): f"{{{least}}}"}
-            bounds = f"{{{least},{'' if most is None else most}}}"
-            return inner + known.get((least, most), bounds) + ("" if greedy else "?")

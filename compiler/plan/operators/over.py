@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.over import OverFunction
 from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan import expr as e
@@ -16,7 +17,6 @@ from compiler.plan.operators._fingerprint import fingerprint
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.top_n import lower_order
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema
 
 ROW_NUMBER = "row_number"

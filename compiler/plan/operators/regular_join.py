@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.plan.expr import to_sql
 from compiler.plan.operators._stream_join import StreamJoin
-from compiler.plan.operators.watermark import format_ms
 
 
 @dataclass(frozen=True)

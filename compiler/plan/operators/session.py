@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
+from compiler.jobplan.operators.session import describe_session
 from compiler.plan.operators._one_input import KeyedState
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.operators.window import END, START, TIME, window_fields
 from compiler.plan.schema import Schema
 
@@ -83,9 +84,3 @@ class Session(KeyedState):
 def session_closes(gap_ms: int, delay_ms: int) -> str:
     """When a session is let go, as a sentence."""
     return f"closes {format_ms(gap_ms + delay_ms)} after its last row"
-
-
-def describe_session(gap_ms: int, time_column: str, keys: tuple[str, ...]) -> str:
-    """Gap, keys and time of sessions, on one line."""
-    by = f" by {', '.join(keys)}" if keys else ""
-    return f"{format_ms(gap_ms)}{by} over {time_column}"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.operators.session import describe_session
 from compiler.plan.expr import Expr, columns_of, to_sql
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
-from compiler.plan.operators.session import describe_session, session_closes
+from compiler.plan.operators.session import session_closes
 from compiler.plan.operators.window import END, START, TIME, window_fields
 from compiler.plan.schema import Field, Schema
 

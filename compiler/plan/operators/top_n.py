@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS, Sort
 from compiler.jobplan.operators.top_n import Emit
 from compiler.plan.changelog import APPEND, Changelog
@@ -14,7 +15,6 @@ from compiler.plan.expr import Column, Expr, SortKey, sort_sql, to_sql
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._fingerprint import fingerprint
 from compiler.plan.operators._one_input import OneInput
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import INT
 

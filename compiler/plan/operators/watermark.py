@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 
@@ -49,18 +50,3 @@ class Watermark(OneInput):
             max_late_rows=self.max_late_rows,
             idle_timeout_ms=self.idle_timeout_ms,
         )
-
-
-_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"), (1, "ms"))
-
-
-def format_ms(milliseconds: int) -> str:
-    """A duration as people write it: `5 min 10 s`; `0 s` for nothing."""
-    parts: list[str] = []
-    rest = abs(milliseconds)
-    for size, unit in _UNITS:
-        count, rest = divmod(rest, size)
-        if count:
-            parts.append(f"{count} {unit}")
-    sign = "-" if milliseconds < 0 else ""
-    return sign + (" ".join(parts) or "0 s")

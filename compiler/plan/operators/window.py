@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
 from compiler.plan.operators._one_input import OneInput
-from compiler.plan.operators.watermark import format_ms
 from compiler.plan.schema import Field, Schema, WindowMark, WindowShape
 from compiler.plan.types import Timestamp
 
