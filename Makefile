@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 UV := uv==0.13.9
 STAMP := $(VENV)/.in-sync
 FLIGHTS := pipelines/flights
+# Processes that run tests side by side, each with a JVM of its own.
+WORKERS ?= 2
 
 export PYTHONUNBUFFERED = 1
 
@@ -45,8 +47,8 @@ demo: $(STAMP) ## run the flights pipeline over a year, and show its results
 	@$(BIN)/headrace run --project-dir $(FLIGHTS)
 	@$(BIN)/python $(FLIGHTS)/show.py
 
-test: $(STAMP) ## run all tests but the long ones
-	$(BIN)/python -m pytest
+test: $(STAMP) ## run all tests but the long ones (WORKERS=2)
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 soak: $(STAMP) ## run the long tests
 	$(BIN)/python -m pytest -m soak

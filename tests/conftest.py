@@ -7,10 +7,28 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from workers import Workers, longest_first
+from xdist.remote import Producer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite the golden files")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--update writes files that several tests share: run it without -n")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Workers | None:
+    """Shares tests out, unless another way is asked for."""
+    return Workers(config, log) if config.getoption("dist") == "load" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        longest_first(items)
 
 
 @pytest.fixture
