@@ -1,6 +1,6 @@
-"""Runs a plan in a process of its own, which may kill itself and its JVM after some epochs.
+"""Runs a plan in a process of its own, which kills itself and its JVM after some epochs.
 
-Usage: killed_run.py PROJECT PLAN ON_END EPOCHS; EPOCHS is 0 for a run to its end.
+Usage: killed_run.py PROJECT PLAN ON_END EPOCHS
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
     def count(event: Event) -> None:
         nonlocal seen
         seen += isinstance(event, EpochCompleted)
-        if epochs and seen >= epochs:
+        if seen >= epochs:
             driver = sessions._driver
             assert driver is not None
             os.kill(driver.jvm.process.pid, signal.SIGKILL)

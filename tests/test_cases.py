@@ -1,8 +1,9 @@
 """Every case in `tests/cases`, from its SQL and, where there is one, its YAML.
 
 A case that headrace runs must give its expected rows: with all rows in one epoch (unless the case says in
-which order they arrive), with one row an epoch, and with a stop and a new run in the middle. A case that
-it does not run yet must be refused, with the code that is listed here; an unlisted one fails the test.
+which order they arrive), over several epochs down to one row in each, and with a stop and a new run in the
+middle. A case that it does not run yet must be refused, with the code that is listed here; an unlisted one
+fails the test.
 """
 
 from __future__ import annotations
@@ -102,18 +103,26 @@ def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def batches(name: str, spread: bool) -> list[dict[str, list[int]]]:
-    """Row numbers by source for each epoch: as the case says, or all at once, or one row at a time."""
+def batches(name: str, epochs: int | None = None) -> list[dict[str, list[int]]]:
+    """Row numbers by source for each epoch.
+
+    Args:
+        name: the case.
+        epochs: over how many epochs rows are spread, in order, if the case does not say how they arrive;
+            None for one row an epoch.
+    """
     case = load_case(name)
     if "arrival" in case:
         return [{key: rows for key, rows in batch.items() if key != "pause"} for batch in case["arrival"]]
     counts = {i["source"]: len(read_csv(CASES / name / i["file"])[1]) for i in case["inputs"]}
-    if not spread:
-        return [{source: list(range(1, count + 1)) for source, count in counts.items()}]
-    return [
-        {source: [number] for source, count in counts.items() if number <= count}
-        for number in range(1, max(counts.values()) + 1)
-    ]
+    found: list[dict[str, list[int]]] = []
+    for source, count in counts.items():
+        size = -(-count // epochs) if epochs else 1
+        for epoch, first in enumerate(range(1, count + 1, size)):
+            if epoch == len(found):
+                found.append({})
+            found[epoch][source] = list(range(first, min(first + size, count + 1)))
+    return found
 
 
 def looks_up(name: str) -> bool:
@@ -221,7 +230,7 @@ def test_case(session: SparkSession, tmp_path: Path, name: str, number: int, way
     expected = expectations(name)[number]
     compiled = compile_case(name, tmp_path)
     assert compiled.plan is not None, render_all(compiled.diagnostics)
-    parts = batches(name, spread=way != "whole")
+    parts = batches(name, 1 if way == "whole" else None)
     on_end: Literal["close", "leave_open"] = "close" if expected.end_of_input == "close" else "leave_open"
     half = len(parts) // 2 if way == "resumed" else 0
     # The content of a lookup table is that of the moment, so each batch is a run of its own.
@@ -250,7 +259,7 @@ def test_changes(session: SparkSession, tmp_path: Path, name: str, number: int) 
     plan = replace(compiled.plan, queries=(replace(query, sinks=sinks),))
     ROWS.clear()
     seen: Counter[Row] = Counter()
-    for batch, part in enumerate(batches(name, spread=False), 1):
+    for batch, part in enumerate(batches(name, 1), 1):
         before = len(ROWS.get("out", ()))
         lay_out(name, tmp_path, [part], batch)
         assert not any(q.failure for q in run(plan, tmp_path, session=session).queries)

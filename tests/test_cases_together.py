@@ -1,7 +1,8 @@
 """Every case straight through, over many epochs, and killed amid them and started again.
 
 The queries of many cases run at once, so that one kill and one restart serve them all. Which epochs are in
-flight then is chance; the seed is told when a test fails.
+flight then is chance; the seed is told when a test fails. `make soak` runs each case on its own, with one
+row in each epoch.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import pytest
 from msgspec.structs import replace
@@ -27,25 +28,37 @@ from compiler.jobplan.model import JobPlan, Query
 from runtime.jobs.runner import run
 
 HERE = Path(__file__).parent
+End = Literal["close", "leave_open"]
 TOGETHER = 6
+# So that rows meet the state that two epochs before them left, and the watermark of either.
+EPOCHS = 3
 
 
-def runs_by_end() -> list[tuple[str, list[tuple[str, int]]]]:
-    """What ends alike, in groups that two cores can run at once."""
-    found = []
-    for end in ("close", "leave_open"):
-        names = [
-            (name, number)
-            for name in RUN
-            # A lookup sees the table of the moment, and here all batches are laid out before the first.
-            if not looks_up(name)
-            for number, expected in enumerate(expectations(name))
-            if expected.end_of_input == end
-        ]
+Run = tuple[str, int]
+
+
+def grouped(runs: list[Run]) -> list[tuple[End, list[Run]]]:
+    """Runs that end alike, in groups that two cores can run at once."""
+    found: list[tuple[End, list[Run]]] = []
+    for end in get_args(End):
+        alike = [(name, number) for name, number in runs if expectations(name)[number].end_of_input == end]
         # Those of one kind stand together by name; spread out, they do not all need Python at once.
-        groups = -(-len(names) // TOGETHER)
-        found += [(end, names[start::groups]) for start in range(groups)]
+        groups = -(-len(alike) // TOGETHER)
+        found += [(end, alike[start::groups]) for start in range(groups)]
     return found
+
+
+# A lookup sees the table of the moment, and here all batches are laid out before the first.
+EVERY = [(name, number) for name in RUN if not looks_up(name) for number in range(len(expectations(name)))]
+# Where a case says how its rows arrive, the run over several epochs is this one.
+STRAIGHT = [(name, number) for name, number in EVERY if batches(name, 1) != batches(name, EPOCHS)]
+
+
+def in_groups(runs: list[Run]) -> pytest.MarkDecorator:
+    groups = grouped(runs)
+    return pytest.mark.parametrize(
+        ("end", "names"), groups, ids=[f"{end}-{i}" for i, (end, _) in enumerate(groups)]
+    )
 
 
 def named(query: Query, case: str) -> Query:
@@ -54,7 +67,8 @@ def named(query: Query, case: str) -> Query:
     return replace(query, uid=f"{case}-{query.uid}", sinks=sinks)
 
 
-def child(root: Path, end: str, epochs: int) -> subprocess.CompletedProcess[str]:
+def killed_run(root: Path, end: End, epochs: int) -> subprocess.CompletedProcess[str]:
+    """Runs the plan in another process, which kills itself and its JVM after so many epochs."""
     return subprocess.run(
         [sys.executable, str(HERE / "killed_run.py"), str(root), str(root / "plan.json"), end, str(epochs)],
         check=False,
@@ -81,7 +95,7 @@ class Together:
                 raise AssertionError(f"{root.name} {told}") from error
 
 
-def lay_out_all(folder: Path, names: list[tuple[str, int]], *, spread: bool) -> Together:
+def lay_out_all(folder: Path, names: list[Run], spread_over: int) -> Together:
     cases: list[tuple[Path, Compiled, Expectation]] = []
     queries: list[Query] = []
     epochs = 0
@@ -89,7 +103,7 @@ def lay_out_all(folder: Path, names: list[tuple[str, int]], *, spread: bool) -> 
         root = folder / f"{name}-{number}"
         found = compile_case(name, root)
         assert found.plan is not None, render_all(found.diagnostics)
-        parts = batches(name, spread=spread)
+        parts = batches(name, spread_over)
         lay_out(name, root, parts, 0)
         epochs += len(parts)
         cases.append((root, found, expectations(name)[number]))
@@ -99,34 +113,31 @@ def lay_out_all(folder: Path, names: list[tuple[str, int]], *, spread: bool) -> 
     return Together(tuple(cases), replace(plan, queries=tuple(queries)), epochs)
 
 
-groups = pytest.mark.parametrize(
-    ("end", "names"), runs_by_end(), ids=[f"{end}-{i}" for i, (end, _) in enumerate(runs_by_end())]
-)
-
-
-@pytest.mark.parametrize("spread", [False, True], ids=["straight", "spread"])
-@groups
-def test_undisturbed(
-    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]], spread: bool
-) -> None:
-    together = lay_out_all(tmp_path, names, spread=spread)
-    on_end: Literal["close", "leave_open"] = "close" if end == "close" else "leave_open"
-    report = run(together.plan, tmp_path, session=session, on_end=on_end)
+def check_undisturbed(together: Together, session: SparkSession, root: Path, end: End) -> None:
+    report = run(together.plan, root, session=session, on_end=end)
     assert not report.failures
     together.check(session)
 
 
-@groups
-def test_killed_and_started_again(
-    session: SparkSession, tmp_path: Path, end: str, names: list[tuple[str, int]]
-) -> None:
-    together = lay_out_all(tmp_path, names, spread=True)
+@in_groups(STRAIGHT)
+def test_straight(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    check_undisturbed(lay_out_all(tmp_path, names, 1), session, tmp_path, end)
+
+
+@in_groups(EVERY)
+def test_spread(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    check_undisturbed(lay_out_all(tmp_path, names, EPOCHS), session, tmp_path, end)
+
+
+@in_groups(EVERY)
+def test_killed_and_started_again(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    together = lay_out_all(tmp_path, names, EPOCHS)
     (tmp_path / "plan.json").write_text(to_json(together.plan), encoding="utf-8")
     seed = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(10**6))
     kill_after = random.Random(seed).randint(1, max(1, together.epochs - 1))
     told = f"seed {seed}: killed after {kill_after} of {together.epochs} epochs"
-    first = child(tmp_path, end, kill_after)
-    assert first.returncode == -signal.SIGKILL, told + first.stderr
-    second = child(tmp_path, end, 0)
-    assert second.returncode == 0, told + second.stderr
+    killed = killed_run(tmp_path, end, kill_after)
+    assert killed.returncode == -signal.SIGKILL, told + killed.stderr
+    report = run(together.plan, tmp_path, session=session, on_end=end)
+    assert not report.failures, told
     together.check(session, told)

@@ -13,7 +13,7 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 LONGEST_FIRST = (
     "tests/pipelines/test_flights.py::test_killed_runs",
     "tests/test_cases_together.py::test_killed",
-    "tests/test_cases_together.py::test_undisturbed",
+    "tests/test_cases_together.py::test_",
     "tests/runtime/test_joins_generated.py",
     "tests/cli/test_runs.py",
     "tests/pipelines/test_flights.py",
