@@ -9,7 +9,7 @@ Only the loader reads files; nothing here starts a JVM or imports Spark.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.analysis.bind import bind_project
 from compiler.analysis.rules import PROJECT_RULES, RULES
@@ -17,7 +17,7 @@ from compiler.chain.grouping import Group, group_sinks
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Manifest
-from compiler.optimize import optimize
+from compiler.optimize import MERGE_SIBLINGS, optimize, optimize_query
 from compiler.plan.logical import LogicalPlan
 from compiler.syntax.declarations import Project
 
@@ -56,8 +56,9 @@ def compile_project(
         reporter: holds what the loader found already.
         manifest: the memory of the state root, so that running queries keep their sinks; without it the
             grouping is provisional.
-        without: names of optimizer rules to leave out.
+        without: names of optimizer rules to leave out, besides those that the project switches off.
     """
+    without = project.config.without.union(without)
     reporter.phase = "part"
     logical = bind_project(project, reporter)
     if not reporter.has_errors:
@@ -70,8 +71,16 @@ def compile_project(
     if reporter.has_errors:
         return Compiled(logical, None, (), None, project.policy.judge(reporter.all()))
     optimized = optimize(logical, without)
-    groups = group_sinks(optimized.sinks, manifest, reporter, merge_siblings="merge_siblings" not in without)
+    formed = group_sinks(optimized.sinks, manifest, reporter, merge_siblings=MERGE_SIBLINGS not in without)
+    groups = tuple(_optimized(group, without) for group in formed)
     found = project.policy.judge(reporter.all(), complete=True)
     failed = any(d.is_error for d in found)
     plan = None if failed else lower_project(project.config, groups, project.python, optimized.functions)
     return Compiled(logical, optimized, groups, plan, found)
+
+
+def _optimized(group: Group, without: Collection[str]) -> Group:
+    """A group with its query optimized."""
+    nodes, trunk = optimize_query(tuple(sink.node for sink in group.sinks), group.trunk, without)
+    sinks = (replace(sink, node=node) for sink, node in zip(group.sinks, nodes, strict=True))
+    return replace(group, sinks=tuple(sinks), trunk=trunk)

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation, WithOptions
+from compiler.analysis.chaining import with_chain
 from compiler.analysis.contracts import by_name, by_position, exactly
 from compiler.analysis.ignored_options import ignored_options
 from compiler.analysis.materialized import sink_of
@@ -170,6 +171,7 @@ class _ProjectBinder:
         try:
             node = self._bind_body(model, builder)
             node = self._contract(declaration, node, builder)
+            node = with_chain(node, builder.owner, options, (r.node for r in self._relations))
         except Poisoned:
             return
         except DiagnosticError as error:
@@ -225,7 +227,7 @@ class _ProjectBinder:
         uids = Uids() if kept else self._uids
         uid = uids.of(declaration.name, options)
         reads = [name for name, _ in sink.references()]
-        trigger_ms, parallelism = self._settings.sink(
+        asked = self._settings.sink(
             declaration.name.value, declaration.name.span, options, reads, self._reporter
         )
         builder = Builder(uid, self._places, options, self._project.config.timezone)
@@ -238,7 +240,14 @@ class _ProjectBinder:
         if options.bounds_state:
             self._reporter.extend(ignored_options(declared.options, bound.node, declaration.name.value))
         tags = _tags(declaration, options)
-        return replace(bound, uid=uid, tags=tags, trigger_ms=trigger_ms, parallelism=parallelism)
+        return replace(
+            bound,
+            uid=uid,
+            tags=tags,
+            trigger_ms=asked.trigger_ms,
+            parallelism=asked.parallelism,
+            isolated=asked.isolated,
+        )
 
     def _add(
         self,

@@ -19,9 +19,13 @@ from compiler.syntax.declarations import OptionDecl
 from compiler.syntax.durations import parse_duration_ms
 
 Of = Literal["source", "model", "sink"]
+Chain = Literal["always", "head", "never"]
 
 MATERIALIZED: Final = ("view", "ephemeral", "delta", "files")
 """What a model can be kept as: `view` and dbt's `ephemeral` keep nothing of their own."""
+
+CHAINS: Final[tuple[Chain, ...]] = ("always", "head", "never")
+ISOLATIONS: Final = ("shared", "own")
 
 _AVAILABLE_NOW: Final = ("available_now", "availablenow")
 _UID = re.compile(r"[^\W\d][\w$-]*")
@@ -40,6 +44,8 @@ class ModelOptions:
         trigger: milliseconds between the epochs of the query that runs it, None in it for available_now.
         parallelism: number of state partitions of that query.
         materialized: what a model is kept as, if it says so.
+        chain: `head` and `never` end a chain of operators before the model, `never` behind it as well.
+        isolation: where the model or sink asks for queries of its own, None if it shares them.
         contract: where a contract is enforced: the declared columns are all that there are.
     """
 
@@ -50,6 +56,8 @@ class ModelOptions:
     trigger: Asked[int | None] | None = None
     parallelism: Asked[int] | None = None
     materialized: Asked[str] | None = None
+    chain: Chain | None = None
+    isolation: Span | None = None
     contract: Span | None = None
 
     @property
@@ -118,12 +126,31 @@ def _materialized(options: ModelOptions, option: OptionDecl) -> ModelOptions:
     return replace(options, materialized=Asked(word, option.value.span))
 
 
+def _chain(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    word = option.value.value.lower()
+    for known in CHAINS:
+        if word == known:
+            return replace(options, chain=known)
+    raise _wrong(
+        option, "is no way to chain", did_you_mean(word, CHAINS) or f"it is one of {', '.join(CHAINS)}"
+    )
+
+
+def _isolation(options: ModelOptions, option: OptionDecl) -> ModelOptions:
+    word = option.value.value.lower()
+    if word not in ISOLATIONS:
+        raise _wrong(option, "is no isolation", did_you_mean(word, ISOLATIONS) or "it is shared or own")
+    return replace(options, isolation=option.key.span if word == "own" else None)
+
+
 Read = Callable[[ModelOptions, OptionDecl], ModelOptions]
 
 # Option -> how it changes the options so far, and what can have it.
 OPTIONS: Final[dict[str, tuple[Read, tuple[Of, ...]]]] = {
     "allow_unbounded": (_allow_unbounded, ("model", "sink")),
+    "chain": (_chain, ("model",)),
     "contract.enforced": (_contract, ("model",)),
+    "isolation": (_isolation, ("model", "sink")),
     "materialized": (_materialized, ("model",)),
     "parallelism": (_parallelism, ("model", "sink")),
     "state_ttl": (_state_ttl, ("model", "sink")),
@@ -131,8 +158,6 @@ OPTIONS: Final[dict[str, tuple[Read, tuple[Of, ...]]]] = {
     "trigger": (_trigger, ("model", "sink")),
     "uid": (_uid, ("source", "model", "sink")),
 }
-# Known words of the language that no operator of this version listens to.
-_LATER: Final = ("chain", "isolation")
 
 
 def read_options(options: Sequence[OptionDecl], reporter: Reporter) -> ModelOptions:
@@ -144,7 +169,7 @@ def read_options(options: Sequence[OptionDecl], reporter: Reporter) -> ModelOpti
     found, others = take_options(options, "model", reporter)
     for option in others:
         if not option.inherited:
-            near = suggest(option.key.value, (*OPTIONS, *_LATER))
+            near = suggest(option.key.value, OPTIONS)
             fix = f"did you mean `{near}`?" if near else None
             message = f"models have no option `{option.key.value}`"
             reporter.add(Diagnostic(codes.UNKNOWN_OPTION, message, option.key.span, fix=fix))
@@ -166,11 +191,7 @@ def take_options(
     for option in sorted(options, key=lambda o: not o.inherited):
         name = option.key.value.lower().replace("-", "_")
         read, can_have = OPTIONS.get(name, (None, ()))
-        if name in _LATER:
-            if not option.inherited:
-                message = f"option `{name}` is not supported yet"
-                reporter.add(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, option.key.span, fix="remove it"))
-        elif read is None:
+        if read is None:
             others.append(option)
         elif of in can_have:
             try:

@@ -1,4 +1,4 @@
-"""What models and sinks ask of the query that will run them: its trigger, its number of state partitions."""
+"""What models and sinks ask of the query that will run them: its trigger, its state, its company."""
 
 from __future__ import annotations
 
@@ -22,6 +22,23 @@ class _Asks:
 
     triggers: tuple[Asked[int | None], ...] = ()
     parallelisms: tuple[Asked[int], ...] = ()
+    isolated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SinkSettings:
+    """What a sink's query is asked to be.
+
+    Args:
+        trigger_ms: its trigger, None for available_now.
+        parallelism: its number of state partitions, None if nothing asks for one.
+        isolated: names of what wants queries of its own, the sink and all that it reads: sinks share a query
+            only if these are the same.
+    """
+
+    trigger_ms: int | None
+    parallelism: Asked[int] | None
+    isolated: frozenset[str]
 
 
 @dataclass
@@ -40,24 +57,26 @@ class QuerySettings:
 
     def add(self, name: str, options: ModelOptions, reads: Iterable[str]) -> None:
         """Notes what a model asks for; `reads` names what it reads."""
-        self._asked[name.lower()] = self._of(options, reads)
+        self._asked[name.lower()] = self._of(name, options, reads)
 
     def sink(
         self, name: str, place: Span, options: ModelOptions, reads: Iterable[str], reporter: Reporter
-    ) -> tuple[int | None, Asked[int] | None]:
-        """Trigger (ms) and parallelism of a sink's query."""
-        asks = self._of(options, reads)
+    ) -> SinkSettings:
+        """What a sink's query is asked to be."""
+        asks = self._of(name, options, reads)
         trigger = _one("trigger", name, place, asks.triggers, reporter)
         parallelism = _one("parallelism", name, place, asks.parallelisms, reporter)
-        return self.trigger_ms if trigger is None else trigger.value, parallelism
+        trigger_ms = self.trigger_ms if trigger is None else trigger.value
+        return SinkSettings(trigger_ms, parallelism, asks.isolated)
 
-    def _of(self, options: ModelOptions, reads: Iterable[str]) -> _Asks:
+    def _of(self, name: str, options: ModelOptions, reads: Iterable[str]) -> _Asks:
         above = [found for name in reads if (found := self._asked.get(name.lower())) is not None]
         return _Asks(
             (options.trigger,) if options.trigger else _different(a for asks in above for a in asks.triggers),
             (options.parallelism,)
             if options.parallelism
             else _different(a for asks in above for a in asks.parallelisms),
+            frozenset({name} if options.isolation else ()).union(*(asks.isolated for asks in above)),
         )
 
 

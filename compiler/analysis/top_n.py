@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
-from compiler.plan.expr import Column, Expr, Literal, Op, SortKey, conjunction, to_sql
+from compiler.plan.expr import Column, Expr, Literal, Op, SortKey, conjunction, conjuncts, to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, Filter, Over, Project, TopN
 from compiler.plan.operators.window import END, START
@@ -38,7 +38,7 @@ def filtered(builder: Builder, node: Node, predicate: Expr, span: Span) -> Node 
     Raises:
         DiagnosticError: a Top-N that cannot be run on a stream (HR307, HR308, HR330, HR335).
     """
-    parts = _conjuncts(predicate)
+    parts = conjuncts(predicate)
     for part in parts:
         bound = _bound(part)
         path = _path(node, bound.column) if bound is not None else None
@@ -145,12 +145,6 @@ def _check_key(top: TopN, span: Span) -> None:
 
 
 # --- recognising -----------------------------------------------------------------------------------------
-
-
-def _conjuncts(predicate: Expr) -> list[Expr]:
-    if isinstance(predicate, Op) and predicate.op == "AND":
-        return [part for arg in predicate.args for part in _conjuncts(arg)]
-    return [predicate]
 
 
 def _bound(expr: Expr) -> _Bound | None:

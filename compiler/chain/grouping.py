@@ -8,21 +8,19 @@ it. Grouping is sticky: a query that a state root remembers keeps its sinks, wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.chain.layout import LayoutError
+from compiler.chain.reasons import Formed, kept_apart, needs_of, spell_trigger, together
 from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
-from compiler.jobplan.durations import format_ms
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import LookupJoin, Scan
+from compiler.plan.operators import LookupJoin
 
-# Reads and stateful operators, by identity.
 _Needs = tuple[frozenset[int], frozenset[int]]
-_Formed = tuple[_Needs, list[BoundSink]]
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,7 @@ def group_sinks(
     remembered = manifest.groups if manifest else ()
     by_uid = {sink.uid: sink for sink in sinks}
     groups: list[Group] = []
+    there: list[Formed] = []
     placed: set[str] = set()
     for memory in remembered:
         members = [by_uid[uid] for uid in memory.sinks if uid in by_uid]
@@ -68,16 +67,18 @@ def group_sinks(
             group = _remembered(memory, members, reporter)
             if group is not None:
                 groups.append(group)
+                there.append(Formed(needs_of(members[0]), members, [], remembered=True))
     used = {memory.uid for memory in remembered} | set(manifest.retired if manifest else ())
     formed = _alike([sink for sink in sinks if sink.uid not in placed])
     if merge_siblings:
         formed = _merged(formed)
-    for needs, members in formed:
+    for one in formed:
+        members = list(fuse(one.sinks, one.siblings)) if len(one.siblings) > 1 else one.sinks
         uid = _mint(members[0].uid, used)
         used.add(uid)
         trunk = find_trunk(members)
         assert trunk is not None
-        apart = _apart(needs, members[0], formed)
+        apart = kept_apart(one, [*there, *formed])
         groups.append(_group(uid, members, trunk, reporter, provisional=True, apart=apart))
     return tuple(groups)
 
@@ -92,7 +93,7 @@ def _group(
     apart: str = "",
 ) -> Group:
     parallelism = _parallelism(uid, members, reporter)
-    reason = _reason(members) + apart
+    reason = together(members) + apart
     return Group(uid, tuple(members), trunk, provisional, reason, members[0].trigger_ms, parallelism)
 
 
@@ -114,48 +115,28 @@ def _parallelism(uid: str, members: Sequence[BoundSink], reporter: Reporter) -> 
     return first.value if first is not None else None
 
 
-def _apart(needs: _Needs, first: BoundSink, formed: Sequence[_Formed]) -> str:
-    """Why a group does not share the read of another one, if only triggers keep them apart."""
-    for others_need, others in formed:
-        if others_need == needs and others[0].trigger_ms != first.trigger_ms:
-            ours, theirs = _trigger(first.trigger_ms), _trigger(others[0].trigger_ms)
-            return f"; kept apart from `{others[0].name}`: different trigger ({ours}, not {theirs})"
-    return ""
-
-
-def _trigger(trigger_ms: int | None) -> str:
-    return "available now" if trigger_ms is None else f"every {format_ms(trigger_ms)}"
-
-
-def _merged(formed: Sequence[_Formed]) -> list[_Formed]:
-    """Groups whose aggregates are siblings, put together over one fused aggregate."""
-    pools: list[tuple[_Needs, list[BoundSink], list[Sibling]]] = []
-    for needs, members in formed:
-        siblings = distinct_siblings(members) or []
-        home = next((pool for pool in pools if siblings and _joins(pool, members, siblings)), None)
+def _merged(formed: Sequence[Formed]) -> list[Formed]:
+    """Groups whose aggregates are siblings, put together to stand over one fused aggregate."""
+    pools: list[Formed] = []
+    for one in formed:
+        siblings = distinct_siblings(one.sinks) or []
+        home = next((pool for pool in pools if siblings and _joins(pool, one.sinks, siblings)), None)
         if home is None:
-            pools.append((needs, list(members), siblings))
+            pools.append(replace(one, sinks=list(one.sinks), siblings=siblings))
         else:
-            home[1].extend(members)
-            home[2].extend(siblings)
-    return [
-        (needs, list(fuse(members, siblings)) if len(siblings) > 1 else members)
-        for needs, members, siblings in pools
-    ]
+            home.sinks.extend(one.sinks)
+            home.siblings.extend(siblings)
+    return pools
 
 
-def _joins(
-    pool: tuple[_Needs, list[BoundSink], list[Sibling]],
-    members: Sequence[BoundSink],
-    siblings: Sequence[Sibling],
-) -> bool:
-    _, others, theirs = pool
-    asked = {s.parallelism.value for s in (*others, *members) if s.parallelism is not None}
+def _joins(pool: Formed, members: Sequence[BoundSink], siblings: Sequence[Sibling]) -> bool:
+    first = pool.sinks[0]
+    asked = {s.parallelism.value for s in (*pool.sinks, *members) if s.parallelism is not None}
     return (
-        bool(theirs)
-        and others[0].trigger_ms == members[0].trigger_ms
+        bool(pool.siblings)
+        and (first.trigger_ms, first.isolated) == (members[0].trigger_ms, members[0].isolated)
         and len(asked) < 2
-        and can_share([*theirs, *siblings])
+        and can_share([*pool.siblings, *siblings])
     )
 
 
@@ -213,7 +194,7 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
                 f"sinks of query `{memory.uid}` have different triggers now",
                 changed.span,
                 cause="they share a query in the state root, and a query has one trigger: "
-                + ", ".join(f"`{sink.name}` {_trigger(ms)}" for ms, sink in triggers.items()),
+                + ", ".join(f"`{sink.name}` {spell_trigger(ms)}" for ms, sink in triggers.items()),
                 fix="give them one trigger, or give one of them another `uid` and place: it begins anew",
             )
         )
@@ -231,35 +212,20 @@ def _mint(name: str, used: set[str]) -> str:
     return f"{name}-{number}"
 
 
-def _alike(sinks: Iterable[BoundSink]) -> list[_Formed]:
-    """Sinks with equal reads, state and trigger, as far as they have a common trunk."""
-    found: dict[tuple[_Needs, int | None], list[list[BoundSink]]] = {}
-    order: list[_Formed] = []
+def _alike(sinks: Iterable[BoundSink]) -> list[Formed]:
+    """Sinks with equal reads, state, trigger and isolation, as far as they have a common trunk."""
+    found: dict[tuple[_Needs, int | None, frozenset[str]], list[list[BoundSink]]] = {}
+    order: list[Formed] = []
     for sink in sinks:
-        nodes = list(walk(sink.node))
-        reads = frozenset(id(node) for node in nodes if isinstance(node, Scan))
-        needs = (reads, frozenset(id(node) for node in nodes if node.is_stateful))
-        candidates = found.setdefault((needs, sink.trigger_ms), [])
+        needs = needs_of(sink)
+        candidates = found.setdefault((needs, sink.trigger_ms, sink.isolated), [])
         home = next((group for group in candidates if find_trunk([*group, sink]) is not None), None)
         if home is None:
             home = []
             candidates.append(home)
-            order.append((needs, home))
+            order.append(Formed(needs, home, []))
         home.append(sink)
     return order
-
-
-def _reason(members: Sequence[BoundSink]) -> str:
-    nodes = list(walk(*(sink.node for sink in members)))
-    reads = " and ".join(node.uid for node in nodes if isinstance(node, Scan))
-    state = [node.uid for node in nodes if node.is_stateful]
-    if len(members) > 1:
-        return f"{len(members)} sinks share one read of {reads}"
-    return (
-        f"alone: it keeps state of its own ({', '.join(state)})"
-        if state
-        else f"alone: nothing else reads {reads} alike"
-    )
 
 
 def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:

@@ -131,6 +131,14 @@ class Layout:
             found.append(Value(_value_name(index), value.sql.replace(_LIVE, live), type_))
         return tuple(found)
 
+    def reads(self, time_column: str, branches: Sequence[Branch]) -> tuple[str, ...]:
+        """Names of the input's columns that the operator computes anything from, sorted."""
+        exprs = [key.expr for branch in branches for key in branch.keys]
+        exprs += [e for b in branches for e in (b.condition, b.window_condition) if e is not None]
+        found = {name for expr in exprs for name in columns_of(expr)} - {START, END, TIME}
+        found.update(read.partition(":")[0] for value in self._values for read in value.reads)
+        return tuple(sorted({time_column, *found}))
+
     def value_name(self, expr: Expr) -> str:
         """The column that holds an aggregate."""
         wanted = (_marked(expr), expr.type.sql)

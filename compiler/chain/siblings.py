@@ -20,6 +20,7 @@ from compiler.plan.expr import (
     Expr,
     Literal,
     Op,
+    columns_of,
     conjunction,
     is_deterministic,
     transform,
@@ -33,6 +34,7 @@ from compiler.plan.operators.window import END, START, TIME
 from compiler.plan.schema import WindowPart
 from compiler.plan.types import BOOLEAN, DAY_TIME, INT, Timestamp
 
+_BOUNDS: Final = frozenset((START, END, TIME))
 # A row is copied once for each of its windows; beyond this many the copies cost more than a second read.
 MOST_WINDOWS: Final = 24
 
@@ -106,6 +108,10 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
     columns |= {f.name: Column(f.type, f.nullable, f.name) for f in window.schema.fields[-3:]}
     inside: list[Expr] = []
     columns = _through(reversed(above), columns, inside)
+    # Where the bounds are not asked for, a condition says the same before the window: wherever it is written,
+    # the state is the same.
+    conditions += [part for part in inside if not columns_of(part) & _BOUNDS]
+    inside = [part for part in inside if columns_of(part) & _BOUNDS]
     keys: tuple[tuple[NamedExpr, WindowPart | None], ...] = tuple(
         (NamedExpr(key.name, _inline(key.expr, columns)), _part(key, aggregate)) for key in aggregate.keys
     )
@@ -190,6 +196,7 @@ def fuse(
         slots=plan.slots(),
         values=plan.values(),
         layout=plan.lines(),
+        reads=plan.reads(first.time_column, branches),
     )
     outputs = {
         id(sibling.aggregate): _output(fused, branch, sibling, plan)

@@ -28,6 +28,7 @@ from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over, OverFunction
 from compiler.jobplan.operators.process import KeptState, Process
 from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.rebalance import Rebalance
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
@@ -83,6 +84,7 @@ __all__ = [
     "Process",
     "Project",
     "Query",
+    "Rebalance",
     "RegularJoin",
     "ScalarFunction",
     "Scan",
@@ -153,11 +155,11 @@ class Chain(Struct, frozen=True):
 
 
 class Exchange(Struct, frozen=True):
-    """An edge between chains: rows move by hash of `keys`, or a small side is broadcast."""
+    """An edge between chains: rows move by hash of `keys` or evenly, or a small side is broadcast."""
 
     source: str
     target: str
-    kind: Literal["hash", "broadcast", "union"]
+    kind: Literal["hash", "rebalance", "broadcast", "union"]
     keys: tuple[str, ...] = ()
 
 

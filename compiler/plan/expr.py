@@ -426,3 +426,10 @@ def conjunction(parts: list[Expr]) -> Expr:
     for part in parts[1:]:
         result = Op(BOOLEAN, result.nullable or part.nullable, "AND", (result, part))
     return result
+
+
+def conjuncts(predicate: Expr) -> list[Expr]:
+    """The parts that must all hold, in order."""
+    if isinstance(predicate, Op) and predicate.op == "AND":
+        return [part for arg in predicate.args for part in conjuncts(arg)]
+    return [predicate]

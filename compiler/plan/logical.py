@@ -30,9 +30,10 @@ class BoundSink:
     """A sink and the plan of the rows that it takes.
 
     `places` says where its options were written, by name; `asked_delivery` is None if it was left to the
-    connector. `uid` is what ledgers and transactions go by, the name unless an option says otherwise;
-    `trigger_ms` is that of its query, None for available_now; `parallelism` the number of its query's state
-    partitions if a model or the sink says one.
+    connector. `isolated` names what asks for queries of its own, the sink and all that it reads. `uid` is
+    what ledgers and transactions go by, the name unless an option says otherwise; `trigger_ms` is that of its
+    query, None for available_now; `parallelism` the number of its query's state partitions if a model or the
+    sink says one.
     """
 
     name: str
@@ -49,6 +50,7 @@ class BoundSink:
     tags: tuple[str, ...] = ()
     trigger_ms: int | None = None
     parallelism: Asked[int] | None = None
+    isolated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from compiler.plan.changelog import APPEND, Changelog
 from compiler.plan.expr import Expr
 from compiler.plan.schema import Schema
 
-EdgeKind = Literal["forward", "hash", "broadcast", "union"]
+EdgeKind = Literal["forward", "hash", "rebalance", "broadcast", "union"]
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,23 @@ def walk(*roots: Node) -> Iterator[Node]:
 
 def rewrite(roots: tuple[Node, ...], change: Callable[[Node], Node]) -> tuple[Node, ...]:
     """Applies `change` to every operator, inputs first; shared operators stay shared."""
+    new = rewritten(roots, lambda _, node: change(node))
+    return tuple(new[id(root)] for root in roots)
+
+
+def rewritten(roots: tuple[Node, ...], change: Callable[[Node, Node], Node]) -> dict[int, Node]:
+    """As `rewrite`, for a change that has to know which operator of the plan it is given.
+
+    Args:
+        roots: the plan.
+        change: takes an operator as it is in the plan, and over its changed inputs.
+
+    Returns:
+        What stands for each operator now, by the identity of the one in the plan.
+    """
     new: dict[int, Node] = {}
     for node in walk(*roots):
         inputs = tuple(new[id(child)] for child in node.inputs)
         same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-        new[id(node)] = change(node if same else node.with_inputs(inputs))
-    return tuple(new[id(root)] for root in roots)
+        new[id(node)] = change(node, node if same else node.with_inputs(inputs))
+    return new

@@ -18,6 +18,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.findings import read_policy
+from compiler.project.switches import read_switches
 from compiler.syntax.clear_text import clear_text
 from compiler.syntax.declarations import OptionDecl, ProjectConfig, TargetConfig, Text
 from compiler.syntax.durations import parse_duration_ms
@@ -35,6 +36,7 @@ KEYS: Final = (
     "default_target",
     "targets",
     "diagnostics",
+    "optimizer",
 )
 _RUN_KEYS: Final = ("master", "state", "trigger", "on_end", "parallelism", "storage", "spark")
 TARGET_KEYS: Final = (*_RUN_KEYS, "vars")
@@ -156,6 +158,7 @@ class ConfigReader:
             source_defaults=unique_options(sources, self.scope.error),
             span=self.yaml.span(root),
             policy=read_policy(self.yaml, entries.get("diagnostics")),
+            without=read_switches(self.yaml, entries.get("optimizer")),
         )
 
     # --- the target -----------------------------------------------------------------------------------------

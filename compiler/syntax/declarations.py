@@ -217,7 +217,7 @@ class TargetConfig(Struct, frozen=True):
 
 
 class ProjectConfig(Struct, frozen=True):
-    """headrace.yml for the chosen target."""
+    """headrace.yml for the chosen target; `without` are the optimizer rules that it switches off."""
 
     name: str
     version: str
@@ -227,6 +227,7 @@ class ProjectConfig(Struct, frozen=True):
     source_defaults: tuple[OptionDecl, ...]
     span: Span | None
     policy: Policy = field(default_factory=Policy)
+    without: frozenset[str] = frozenset()
 
 
 class Project(Struct, frozen=True):

@@ -9,7 +9,7 @@ import pytest
 from compiler.compile import Compiled, compile_project
 from compiler.diagnostics.diagnostic import Reporter
 from compiler.diagnostics.render import render_all
-from compiler.jobplan.model import GroupMemory, Manifest
+from compiler.jobplan.model import GroupMemory, Manifest, Rebalance
 from compiler.plan.operators.scan import read_name
 from compiler.project.load import load_project
 
@@ -29,8 +29,8 @@ D = "CREATE SINK d WITH (connector = 'delta', path = 'out/d') AS SELECT n FROM c
 A_COUNTED = "CREATE SINK a WITH (connector = 'delta', path = 'out/a') AS SELECT n FROM counted;\n"
 
 
-def compiled(tmp_path: Path, text: str, manifest: Manifest | None = None) -> Compiled:
-    (tmp_path / "headrace.yml").write_text("name: shop\nversion: '1'\n", encoding="utf-8")
+def compiled(tmp_path: Path, text: str, manifest: Manifest | None = None, config: str = "") -> Compiled:
+    (tmp_path / "headrace.yml").write_text(f"name: shop\nversion: '1'\n{config}", encoding="utf-8")
     (tmp_path / "all.sql").write_text(SOURCE + text, encoding="utf-8")
     reporter = Reporter()
     project = load_project(tmp_path, reporter=reporter)
@@ -152,3 +152,71 @@ def test_sources_keep_their_place_by_uid(tmp_path: Path) -> None:
     assert result.plan is not None
     assert renamed.plan is not None
     assert renamed.plan.queries == result.plan.queries
+
+
+def test_isolation_makes_queries_of_its_own(tmp_path: Path) -> None:
+    own = B.replace("path = 'out/b'", "path = 'out/b', isolation = 'own'")
+    result = compiled(tmp_path, A + own)
+    assert groups(result) == {"a": ["a"], "b": ["b"]}
+    assert result.plan is not None
+    assert result.plan.queries[0].reason.endswith("kept apart from `b`: isolation of `b`")
+
+
+def test_sinks_of_an_isolated_model_share_a_query(tmp_path: Path) -> None:
+    model = "CREATE MODEL apart WITH (isolation = 'own') AS SELECT id, customer FROM orders;\n"
+    sinks = "".join(
+        f"CREATE SINK {name} WITH (connector = 'delta', path = 'out/{name}') AS SELECT id FROM apart;\n"
+        for name in ("x", "y")
+    )
+    assert groups(compiled(tmp_path, model + A + sinks)) == {"a": ["a"], "x": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("chain", "moves"),
+    [("always", []), ("head", ["named.chain_1"]), ("never", ["named.chain_1", "named.chain"])],
+)
+def test_a_model_ends_a_chain_where_it_asks_to(tmp_path: Path, chain: str, moves: list[str]) -> None:
+    model = (
+        f"CREATE MODEL named WITH (chain = '{chain}', parallelism = 7) AS "
+        "SELECT id, upper(customer) AS name FROM orders;\n"
+        "CREATE SINK out WITH (connector = 'delta', path = 'out/x') AS SELECT name FROM named WHERE id > 1;\n"
+    )
+    plan = compiled(tmp_path, model).plan
+    assert plan is not None
+    (query,) = plan.queries
+    found = [op for op in query.operators if isinstance(op, Rebalance)]
+    assert [op.uid for op in found] == moves
+    assert all(op.partitions == 7 for op in found)
+    assert len(query.chains) == 1 + len(moves)
+    assert [exchange.kind for exchange in query.exchanges] == ["rebalance"] * len(moves)
+
+
+def test_chaining_can_be_off_everywhere(tmp_path: Path) -> None:
+    models = (
+        "CREATE MODEL one AS SELECT id FROM orders;\nCREATE MODEL two AS SELECT id + 1 AS id FROM one;\n"
+        "CREATE SINK out WITH (connector = 'delta', path = 'out/x') AS SELECT id FROM two;\n"
+    )
+    on = compiled(tmp_path, models).plan
+    off = compiled(tmp_path, models, config="optimizer: {fuse_models: off}\n").plan
+    assert on is not None
+    assert off is not None
+    assert [len(query.chains) for query in (*on.queries, *off.queries)] == [1, 3]
+
+
+def test_too_many_windows_are_not_merged(tmp_path: Path) -> None:
+    sinks = "".join(
+        f"CREATE SINK {name} WITH (connector = 'delta', path = 'out/{name}') AS SELECT window_start, {name}, "
+        f"count(*) AS n FROM HOP(TABLE orders, DESCRIPTOR(at), INTERVAL '1' MINUTE, INTERVAL '20' MINUTES) "
+        f"GROUP BY window_start, window_end, {name};\n"
+        for name in ("id", "customer")
+    )
+    result = compiled(tmp_path, sinks)
+    assert groups(result) == {"id": ["id"], "customer": ["customer"]}
+    assert result.plan is not None
+    assert "each row would be copied to 40 windows" in result.plan.queries[0].reason
+
+
+def test_a_query_that_runs_says_why_a_new_sink_is_apart(tmp_path: Path) -> None:
+    result = compiled(tmp_path, A + B, Manifest(1, "shop", (memory("a", "a"),)))
+    assert result.plan is not None
+    assert result.plan.queries[1].reason.endswith("`a`: its query has run already, and stays as it is")

@@ -18,6 +18,7 @@ from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.over import Over
 from compiler.jobplan.operators.process import Process
 from compiler.jobplan.operators.project import Project
+from compiler.jobplan.operators.rebalance import Rebalance
 from compiler.jobplan.operators.regular_join import RegularJoin
 from compiler.jobplan.operators.scan import Scan
 from compiler.jobplan.operators.seed import Seed
@@ -43,6 +44,7 @@ Operator = (
     | Window
     | Aggregate
     | Union
+    | Rebalance
     | SeedJoin
     | IntervalJoin
     | WindowJoin

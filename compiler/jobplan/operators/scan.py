@@ -10,6 +10,7 @@ from compiler.jobplan.operators.base import Column, JobOperator, Options
 class Scan(JobOperator, frozen=True, tag="scan"):
     """Reads a source as a stream. `read_name` names the read in the checkpoint; it never changes.
 
+    `columns` are those that the query uses, and `declared` all that the source has if it has others besides.
     `metadata` are those of the columns that are no part of a record: name to the connector's key.
     With `marks`, a record that cannot be read is a row whose first mark holds its text and whose second
     says where it stood; in all other rows the first is NULL. Without, it fails the epoch.
@@ -26,10 +27,11 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     sequence: bool = False
     metadata: dict[str, str] = field(default_factory=dict)
     marks: tuple[str, str] | None = None
+    declared: tuple[Column, ...] = ()
 
     @property
     def record(self) -> tuple[Column, ...]:
-        """The columns that a record holds."""
+        """The columns of a record that are used."""
         return tuple(column for column in self.columns if column.name not in self.metadata)
 
     def describe(self) -> str:

@@ -14,6 +14,7 @@ from compiler.plan.operators.match import Match
 from compiler.plan.operators.over import Over
 from compiler.plan.operators.process import Process
 from compiler.plan.operators.project import Project
+from compiler.plan.operators.rebalance import Rebalance
 from compiler.plan.operators.regular_join import RegularJoin
 from compiler.plan.operators.scan import Scan
 from compiler.plan.operators.seed import SeedScan
@@ -56,6 +57,7 @@ OPERATORS = (
     LookupTable,
     LookupJoin,
     Union,
+    Rebalance,
     FromChangelog,
     ToChangelog,
 )
@@ -76,6 +78,7 @@ __all__ = [
     "Over",
     "Process",
     "Project",
+    "Rebalance",
     "RegularJoin",
     "Scan",
     "SeedJoin",

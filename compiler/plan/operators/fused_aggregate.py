@@ -85,6 +85,7 @@ class FusedAggregate(OneInput):
         slots: key columns, each with the type of the keys that share it.
         values: aggregates, each computed for the branches that ask for it.
         layout: the state's layout, with what is left of branches that have gone; see `chain.layout`.
+        reads: names of the input's columns that any of it is computed from.
     """
 
     kind: ClassVar[str] = "fused_aggregate"
@@ -94,6 +95,7 @@ class FusedAggregate(OneInput):
     slots: tuple[Field, ...]
     values: tuple[Value, ...]
     layout: tuple[str, ...]
+    reads: tuple[str, ...] = ()
 
     def _derive_schema(self) -> Schema:
         end = Field(END, Timestamp(3), False, self._delay_ms)

@@ -25,6 +25,7 @@ class Scan(Node):
         columns: what is read, before computed columns and the watermark.
         key: names of the columns of the primary key, as it was declared.
         metadata: those of the columns that are no part of a record, each with the connector's key.
+        declared: all columns that the source has, where `columns` are those of them that are used.
         marks_bad_records: whether a record that cannot be read comes with its text in RAW and where it
             stood in POSITION, instead of failing the epoch.
     """
@@ -37,6 +38,7 @@ class Scan(Node):
     key: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     marks_bad_records: bool = False
+    declared: Schema | None = field(default=None, repr=False)
 
     def _derive_schema(self) -> Schema:
         return Schema((*self.columns.fields, *_MARKS)) if self.marks_bad_records else self.columns
@@ -60,6 +62,7 @@ class Scan(Node):
             columns=lower_columns(self.columns),
             metadata=dict(self.metadata),
             marks=(RAW, POSITION) if self.marks_bad_records else None,
+            declared=lower_columns(self.declared) if self.declared is not None else (),
         )
 
 

@@ -6,9 +6,10 @@ from typing import Final
 
 from compiler.connectors import CONNECTORS
 from compiler.connectors.resolve import COMMON
+from compiler.optimize import NAMES
 from compiler.project import findings
 from compiler.project.config import DEFAULT_KEYS, KEYS, ON_END, TARGET_KEYS
-from compiler.project.schema.parts import ANYTHING, TEXT, TEXTS, Schema, closed, option, told
+from compiler.project.schema.parts import ANYTHING, FLAG, TEXT, TEXTS, Schema, closed, option, told
 
 _VARIABLES: Final[Schema] = {"type": ["object", "null"], "additionalProperties": TEXT}
 _RUN: Final[dict[str, Schema]] = {
@@ -39,6 +40,10 @@ def project() -> Schema:
         "targets": {
             "type": ["object", "null"],
             "additionalProperties": {"anyOf": [target, {"type": "null"}]},
+        },
+        "optimizer": {
+            "anyOf": [closed(dict.fromkeys(NAMES, FLAG)), {"type": "null"}],
+            "description": "Optimizer rules, on or off.",
         },
         "diagnostics": {"anyOf": [closed(dict.fromkeys(findings.KEYS, TEXTS)), {"type": "null"}]},
     }

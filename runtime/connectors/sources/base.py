@@ -40,5 +40,6 @@ class Source(Protocol):
 
 
 def schema_of(scan: Scan) -> str:
-    """The declared columns of a record as DDL."""
-    return ", ".join(f"{quote(column.name)} {column.type}" for column in scan.record)
+    """All columns of a record as DDL: Spark parses those that are asked for, but has to know the others."""
+    columns = (column for column in scan.declared or scan.columns if column.name not in scan.metadata)
+    return ", ".join(f"{quote(column.name)} {column.type}" for column in columns)

@@ -67,7 +67,7 @@ class DatagenSource:
 def _number_of_rows(scan: Scan) -> int:
     """The end: as said, and not beyond that of any sequence; -1 if there is none."""
     ends = [int(scan.options["number_of_rows"])] if "number_of_rows" in scan.options else []
-    for column in scan.columns:
+    for column in scan.declared or scan.columns:
         prefix = f"fields.{column.name}."
         if f"{prefix}end" in scan.options:
             first = int(scan.options.get(f"{prefix}start", 0))

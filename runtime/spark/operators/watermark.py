@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import Watermark
+from runtime.spark.barrier import barrier
 from runtime.spark.context import Context, quote
 from runtime.spark.control import with_control
 from runtime.spark.counters import NO_EVENT_TIME, count_set_aside, watch_times
@@ -38,4 +39,6 @@ def lower(op: Watermark, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame
         rows = watch_times(rows, op.source, column)
     if op.idle_timeout_ms is not None:
         return with_control(rows, op, ctx)
-    return rows.withWatermark(op.column, f"{op.delay_ms} milliseconds")
+    # A source's watermark is that of all its rows, whatever a query keeps of them: so it is the same in every
+    # query, and however queries are put together.
+    return barrier(rows.withWatermark(op.column, f"{op.delay_ms} milliseconds"))

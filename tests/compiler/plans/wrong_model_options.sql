@@ -1,4 +1,4 @@
-CREATE MODEL a WITH (triger = '1 s', chain = 'never', parallelism = 0, uid = '1x', materialized = 'table') AS SELECT id FROM orders;
+CREATE MODEL a WITH (triger = '1 s', chain = 'nevr', isolation = 'alone', parallelism = 0, uid = '1x', materialized = 'table') AS SELECT id FROM orders;
 CREATE MODEL b WITH (trigger = 'now', materialized = 'fils', state_ttl = 'soon') AS SELECT id FROM orders;
 CREATE MODEL c WITH (uid = 'b', parallelism = 3) AS SELECT id FROM orders;
 CREATE MODEL d WITH (uid = 'x', parallelism = 4) AS SELECT id FROM orders;

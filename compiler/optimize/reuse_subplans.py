@@ -1,0 +1,44 @@
+"""Common sub-plan reuse: two models that compute the same of the same rows are one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from typing import Final
+
+from compiler.plan.expr import is_deterministic
+from compiler.plan.logical import LogicalPlan, sink_nodes
+from compiler.plan.node import Node, rewrite
+from compiler.plan.operators import Filter, Generate, Project, SeedJoin, SeedScan, Union, Window
+
+# Those that keep nothing: state goes by the uid of its operator, which two models do not share, and which a
+# model that is added must not take from another.
+_KINDS: Final = (Filter, Generate, Project, SeedJoin, SeedScan, Union, Window)
+
+
+def reuse_subplans(plan: LogicalPlan) -> LogicalPlan:
+    """Puts one operator where several do the same over the same inputs; the first one's name stays.
+
+    A source is one operator already, however many read it. What is shared is computed once, and can be the
+    trunk of a query.
+    """
+    known: dict[Hashable, Node] = {}
+
+    def first_alike(node: Node) -> Node:
+        key = _computation(node)
+        return node if key is None else known.setdefault(key, node)
+
+    return plan.with_sink_nodes(rewrite(sink_nodes(plan), first_alike))
+
+
+def _computation(node: Node) -> Hashable | None:
+    """All that the rows of an operator depend on, or None if it cannot be shared."""
+    if not isinstance(node, _KINDS) or not all(is_deterministic(expr) for expr in node.expressions):
+        return None
+    inputs = {id(child) for child in node.inputs}
+    own = tuple(
+        (part.name, value)
+        for part in fields(node)
+        if part.name != "uid" and id(value := getattr(node, part.name)) not in inputs and part.name != "parts"
+    )
+    return type(node), own, tuple(id(child) for child in node.inputs)
