@@ -47,7 +47,12 @@ class Compiled:
 
 
 def compile_project(
-    project: Project, reporter: Reporter, manifest: Manifest | None = None, without: Collection[str] = ()
+    project: Project,
+    reporter: Reporter,
+    manifest: Manifest | None = None,
+    without: Collection[str] = (),
+    *,
+    rechain: bool = False,
 ) -> Compiled:
     """Compiles a loaded project.
 
@@ -57,6 +62,7 @@ def compile_project(
         manifest: the memory of the state root, so that running queries keep their sinks; without it the
             grouping is provisional.
         without: names of optimizer rules to leave out, besides those that the project switches off.
+        rechain: whether queries are formed as if none had run.
     """
     without = project.config.without.union(without)
     reporter.phase = "part"
@@ -70,13 +76,34 @@ def compile_project(
         reporter.phase = "part"
     if reporter.has_errors:
         return Compiled(logical, None, (), None, project.policy.judge(reporter.all()))
-    optimized = optimize(logical, without)
-    formed = group_sinks(optimized.sinks, manifest, reporter, merge_siblings=MERGE_SIBLINGS not in without)
-    groups = tuple(_optimized(group, without) for group in formed)
+    optimized, groups = form_queries(logical, reporter, manifest, without, rechain=rechain)
     found = project.policy.judge(reporter.all(), complete=True)
     failed = any(d.is_error for d in found)
     plan = None if failed else lower_project(project.config, groups, project.python, optimized.functions)
     return Compiled(logical, optimized, groups, plan, found)
+
+
+def form_queries(
+    logical: LogicalPlan,
+    reporter: Reporter,
+    manifest: Manifest | None,
+    without: Collection[str],
+    *,
+    rechain: bool = False,
+) -> tuple[LogicalPlan, tuple[Group, ...]]:
+    """The optimized plan and its queries, optimized each.
+
+    Args:
+        logical: without errors.
+        reporter: takes what cannot go on as it was.
+        manifest: the memory of the state root.
+        without: names of all optimizer rules to leave out.
+        rechain: whether queries are formed as if none had run.
+    """
+    optimized = optimize(logical, without)
+    merge = MERGE_SIBLINGS not in without
+    formed = group_sinks(optimized.sinks, manifest, reporter, merge_siblings=merge, rechain=rechain)
+    return optimized, tuple(_optimized(group, without) for group in formed)
 
 
 def _optimized(group: Group, without: Collection[str]) -> Group:

@@ -18,12 +18,11 @@ from msgspec import structs
 from compiler.analysis.bind import bind_project
 from compiler.analysis.order import in_order
 from compiler.analysis.rules import RULES
-from compiler.chain.grouping import group_sinks
+from compiler.compile import form_queries
 from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.source import Span
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Query
-from compiler.optimize import optimize
 from compiler.plan.logical import LogicalPlan
 from compiler.project.selection import Graph, graph_of
 from compiler.syntax.declarations import Declaration, ModelDecl, Project
@@ -110,7 +109,7 @@ def recompile(project: Project, earlier: Earlier, reporter: Reporter) -> Earlier
         own.extend(rule(logical))
     if _failed(own) or not part.sinks:
         return None
-    groups = group_sinks(optimize(logical, ()).sinks, None, own)
+    _, groups = form_queries(logical, own, None, project.config.without)
     if _failed(own):
         return None
     plan = _merged_plan(project, earlier, lower_project(project.config, groups), touched)

@@ -46,6 +46,7 @@ def group_sinks(
     reporter: Reporter,
     *,
     merge_siblings: bool = True,
+    rechain: bool = False,
 ) -> tuple[Group, ...]:
     """Groups all sinks; remembered groups come first, in the order in which they were formed.
 
@@ -54,8 +55,13 @@ def group_sinks(
         manifest: what the state root remembers.
         reporter: takes what cannot go on as it was.
         merge_siblings: whether window aggregates over one input may become one.
+        rechain: whether queries are formed as if none had run; those that come out as they are go on.
     """
     remembered = manifest.groups if manifest else ()
+    if rechain and manifest is not None:
+        anew = group_sinks(sinks, None, Reporter(), merge_siblings=merge_siblings)
+        formed_again = {frozenset(sink.uid for sink in group.sinks) for group in anew}
+        remembered = tuple(memory for memory in remembered if frozenset(memory.sinks) in formed_again)
     by_uid = {sink.uid: sink for sink in sinks}
     groups: list[Group] = []
     there: list[Formed] = []
@@ -68,7 +74,7 @@ def group_sinks(
             if group is not None:
                 groups.append(group)
                 there.append(Formed(needs_of(members[0]), members, [], remembered=True))
-    used = {memory.uid for memory in remembered} | set(manifest.retired if manifest else ())
+    used = {m.uid for m in manifest.groups} | set(manifest.retired) if manifest else set()
     formed = _alike([sink for sink in sinks if sink.uid not in placed])
     if merge_siblings:
         formed = _merged(formed)

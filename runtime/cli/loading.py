@@ -83,7 +83,12 @@ def given_variables(common: Common, reporter: Reporter) -> dict[str, object]:
 
 
 def load(
-    common: Common, script: Path | None = None, *, remember: bool = False, whole: bool = False
+    common: Common,
+    script: Path | None = None,
+    *,
+    remember: bool = False,
+    whole: bool = False,
+    rechain: bool = False,
 ) -> Pipeline:
     """Loads and compiles what the options name, and tells what it found.
 
@@ -92,11 +97,12 @@ def load(
         script: the script, if one was given.
         remember: whether the compile is kept in target/ for the next command; it is used in any case.
         whole: whether what each stage gave is wanted, which no earlier compile can tell.
+        rechain: whether queries are formed as if none had run.
 
     Raises:
         Refused: it has errors.
     """
-    pipeline = compiled(common, script, remember=remember, whole=whole)
+    pipeline = compiled(common, script, remember=remember, whole=whole, rechain=rechain)
     common.output.diagnostics(pipeline.diagnostics)
     if pipeline.has_errors or pipeline.plan is None:
         raise Refused
@@ -104,7 +110,12 @@ def load(
 
 
 def compiled(
-    common: Common, script: Path | None = None, *, remember: bool = False, whole: bool = False
+    common: Common,
+    script: Path | None = None,
+    *,
+    remember: bool = False,
+    whole: bool = False,
+    rechain: bool = False,
 ) -> Pipeline:
     """What the options name, compiled now or before; nothing is told.
 
@@ -123,14 +134,25 @@ def compiled(
         use_folder(folder / "target" / "logs")
     raises = raises_of(common.warn_as_error or "")
     # The document tells what stood for each variable, which no record keeps.
-    recall = not whole and not is_script(path) and common.output.findings != "json" and not reporter.all()
+    recall = (
+        not whole
+        and not rechain
+        and not is_script(path)
+        and common.output.findings != "json"
+        and not reporter.all()
+    )
     if recall:
         pipeline = compile_or_recall(
             path, target=common.target, variables=variables, raises=raises, remember=remember
         )
     else:
         pipeline = compile_path(
-            path, target=common.target, variables=variables, reporter=reporter, raises=raises
+            path,
+            target=common.target,
+            variables=variables,
+            reporter=reporter,
+            raises=raises,
+            rechain=rechain,
         )
     known = dict(pipeline.project.config.variables) if pipeline.project is not None else {}
     common.output.of_project(str(pipeline.project_dir), known)

@@ -105,6 +105,7 @@ def compile_path(
     without: Collection[str] = (),
     raises: tuple[Raise, ...] = (),
     environment: Mapping[str, str] | None = None,
+    rechain: bool = False,
 ) -> Pipeline:
     """Loads and compiles a project's folder, or a script, with what its state root remembers.
 
@@ -116,13 +117,14 @@ def compile_path(
         without: names of optimizer rules to leave out.
         raises: warnings that are errors, besides those of headrace.yml.
         environment: the environment's variables, `os.environ` if left out.
+        rechain: whether queries are formed as if none had run.
     """
     reporter = reporter or Reporter()
     with no_garbage_collection():
         project = read(
             path, target=target, variables=variables, reporter=reporter, environment=environment or os.environ
         )
-        return compile_read(path, project, reporter=reporter, without=without, raises=raises)
+        return compile_read(path, project, reporter=reporter, without=without, raises=raises, rechain=rechain)
 
 
 def compile_read(
@@ -132,6 +134,7 @@ def compile_read(
     reporter: Reporter,
     without: Collection[str] = (),
     raises: tuple[Raise, ...] = (),
+    rechain: bool = False,
 ) -> Pipeline:
     """Compiles what `read` gave; see `compile_path`."""
     from compiler.compile import compile_project
@@ -144,7 +147,7 @@ def compile_read(
     policy = structs.replace(project.policy, raises=(*project.policy.raises, *raises))
     project = structs.replace(project, policy=policy)
     manifest = memory(Path(project.root), project, reporter)
-    compiled = compile_project(project, reporter, manifest, without)
+    compiled = compile_project(project, reporter, manifest, without, rechain=rechain)
     graph = graph_of(compiled.logical)
     return Pipeline(
         Path(project.root),

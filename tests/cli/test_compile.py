@@ -215,3 +215,18 @@ def test_script_without_a_project(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("compile", script).exit_code == 0
     plan = plan_from_json((tmp_path / "target/ticks.job_plan.json").read_text())
     assert (plan.project, plan.settings.state_root) == ("ticks", ".headrace/state/scripts/ticks")
+
+
+def test_rechain_tells_what_would_begin_anew(invoke: Invoke, shop: Path) -> None:
+    assert "nothing begins anew" in invoke("compile", "--rechain").stdout
+    sinks = ("all_big", "counts")
+    groups = tuple(GroupMemory(f"old_{sink}", (sink, "gone"), ("orders",), (), 2) for sink in sinks)
+    root = shop / ".headrace/state"
+    root.mkdir(parents=True)
+    (root / "manifest.json").write_text(to_json(Manifest(1, "shop", groups)))
+    plain = invoke("compile").stdout
+    assert "query old_all_big" in plain
+    assert "rechain" not in plain
+    anew = invoke("compile", "--rechain").stdout
+    assert "rechain: 2 queries instead of 2\n  query old_all_big of all_big, gone ends\n" in anew
+    assert "query all_big begins: all_big read orders from the start" in anew

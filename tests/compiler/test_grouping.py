@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler.chain.rechain import changes
 from compiler.compile import Compiled, compile_project
 from compiler.diagnostics.diagnostic import Reporter
 from compiler.diagnostics.render import render_all
@@ -29,13 +30,20 @@ D = "CREATE SINK d WITH (connector = 'delta', path = 'out/d') AS SELECT n FROM c
 A_COUNTED = "CREATE SINK a WITH (connector = 'delta', path = 'out/a') AS SELECT n FROM counted;\n"
 
 
-def compiled(tmp_path: Path, text: str, manifest: Manifest | None = None, config: str = "") -> Compiled:
+def compiled(
+    tmp_path: Path,
+    text: str,
+    manifest: Manifest | None = None,
+    config: str = "",
+    *,
+    rechain: bool = False,
+) -> Compiled:
     (tmp_path / "headrace.yml").write_text(f"name: shop\nversion: '1'\n{config}", encoding="utf-8")
     (tmp_path / "all.sql").write_text(SOURCE + text, encoding="utf-8")
     reporter = Reporter()
     project = load_project(tmp_path, reporter=reporter)
     assert project is not None, render_all(reporter.all())
-    return compile_project(project, reporter, manifest)
+    return compile_project(project, reporter, manifest, rechain=rechain)
 
 
 def groups(result: Compiled) -> dict[str, list[str]]:
@@ -220,3 +228,28 @@ def test_a_query_that_runs_says_why_a_new_sink_is_apart(tmp_path: Path) -> None:
     result = compiled(tmp_path, A + B, Manifest(1, "shop", (memory("a", "a"),)))
     assert result.plan is not None
     assert result.plan.queries[1].reason.endswith("`a`: its query has run already, and stays as it is")
+
+
+def test_rechain_forms_queries_anew_and_tells_what_it_costs(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("a", "a"), memory("b", "b"), memory("counts", "c")))
+    kept = compiled(tmp_path, COUNTED + A + B + C, manifest)
+    assert groups(kept) == {"a": ["a"], "b": ["b"], "counts": ["c"]}
+    anew = compiled(tmp_path, COUNTED + A + B + C, manifest, rechain=True)
+    # Its uids are minted anew: the old ones have a state.
+    assert groups(anew) == {"counts": ["c"], "a-2": ["a", "b"]}
+    assert anew.plan is not None
+    assert changes(anew.plan, manifest) == (
+        "rechain: 2 queries instead of 3",
+        "  query a of a ends",
+        "  query b of b ends",
+        "  query a-2 begins: a, b read orders from the start, and are emptied before (--full-refresh)",
+    )
+
+
+def test_rechain_leaves_alone_what_would_be_formed_so(tmp_path: Path) -> None:
+    manifest = Manifest(1, "shop", (memory("a", "a", "b"), memory("c", "c")))
+    anew = compiled(tmp_path, COUNTED + A + B + C, manifest, rechain=True)
+    assert groups(anew) == {"a": ["a", "b"], "c": ["c"]}
+    assert anew.plan is not None
+    (line,) = changes(anew.plan, manifest)
+    assert line.endswith("nothing begins anew")

@@ -80,7 +80,7 @@ def outputs(
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(projects=st.lists(random_projects(), min_size=6, max_size=6))
+@given(projects=st.lists(random_projects(), min_size=3, max_size=3))
 def test_the_same_rows(
     projects: list[RandomProject], session: SparkSession, tables: dict[str, DataFrame], tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from compiler.diagnostics.diagnostic import Reporter
 from runtime.cli.options import Common, common_options, script_argument
 
 if TYPE_CHECKING:
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
     help="Ask Spark too: its analyzer and its check of streaming queries look at every query. Starts a JVM, "
     "reads no data.",
 )
+@click.option(
+    "--rechain",
+    is_flag=True,
+    help="Form queries as if none had run, and tell what would begin anew; `run --rechain` does it.",
+)
 @common_options(select=True, findings=True)
-def command(common: Common, script: Path | None, check: bool) -> None:
+def command(common: Common, script: Path | None, check: bool, rechain: bool) -> None:
     """Check the project, or one script, and write its job plan.
 
     The plan of a project goes to target/job_plan.json and is always the whole one; --select narrows the
@@ -33,7 +39,7 @@ def command(common: Common, script: Path | None, check: bool) -> None:
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
-    pipeline = loading.load(common, script, remember=True, whole=check)
+    pipeline = loading.load(common, script, remember=not rechain, whole=check, rechain=rechain)
     plan, output = pipeline.plan, common.output
     assert plan is not None
     chosen = loading.selected(common, pipeline).queries
@@ -44,6 +50,8 @@ def command(common: Common, script: Path | None, check: bool) -> None:
         raise loading.refused_with(common, error) from error
     if check:
         _ask_spark(common, pipeline)
+    if rechain:
+        _tell_cost(common, pipeline)
     queries = [q for q in plan.queries if chosen is None or q.uid in chosen]
     sinks = [sink for query in queries for sink in query.sinks if not sink.removed]
     warnings = sum(not d.is_error for d in pipeline.diagnostics)
@@ -56,7 +64,8 @@ def command(common: Common, script: Path | None, check: bool) -> None:
     )
     for query in queries:
         stateful = f", {counted(len(query.state), 'stateful operator')}" if query.state else ""
-        output.text(f"  query {query.uid}{stateful}: {query.reason}")
+        # What keeps it apart from others is told by `explain`.
+        output.text(f"  query {query.uid}{stateful}: {query.reason.partition(';')[0]}")
         for sink in query.sinks:
             if not sink.removed:
                 where = sink.options.get("path") or sink.options.get("topic") or ""
@@ -71,6 +80,18 @@ def command(common: Common, script: Path | None, check: bool) -> None:
         warnings=warnings,
         job_plan=str(file),
     )
+
+
+def _tell_cost(common: Common, pipeline: Pipeline) -> None:
+    """Tells which queries would be others than those that run."""
+    from compiler.chain.rechain import changes
+    from runtime.cli.pipeline import memory
+
+    assert pipeline.plan is not None
+    assert pipeline.project is not None
+    manifest = memory(pipeline.project_dir, pipeline.project, Reporter())
+    for line in changes(pipeline.plan, manifest):
+        common.output.text(line)
 
 
 def _ask_spark(common: Common, pipeline: Pipeline) -> None:

@@ -41,6 +41,19 @@ _ABANDONED = 130
     help="available_now, or a time such as '5 seconds' between epochs.  [default: the target's]",
 )
 @click.option(
+    "--parallelism",
+    type=click.IntRange(1, 99_999),
+    metavar="NUMBER",
+    help="State partitions of each query, whatever models and the target say; a query that has run keeps its "
+    "own.",
+)
+@click.option(
+    "--rechain",
+    is_flag=True,
+    help="Form queries as if none had run. Those that come out otherwise begin anew, which takes "
+    "--full-refresh; `compile --rechain` tells which.",
+)
+@click.option(
     "--jvm",
     type=click.Choice(["full", "fast-start"]),
     default="full",
@@ -56,6 +69,8 @@ def command(
     full_refresh: bool,
     yes: bool,
     trigger: str | None,
+    parallelism: int | None,
+    rechain: bool,
     jvm: str,
 ) -> int:
     """Compile the project, or one script, and run its queries.
@@ -72,9 +87,11 @@ def command(
     from runtime.jobs.environment import Environment
 
     began = time.monotonic()
-    pipeline = loading.load(common, script, remember=True)
+    pipeline = loading.load(common, script, remember=not rechain, rechain=rechain)
     assert pipeline.plan is not None
     plan = _with_trigger(common, pipeline.plan, trigger)
+    if parallelism is not None:
+        plan = replace(plan, queries=tuple(replace(q, parallelism=parallelism) for q in plan.queries))
     if on_end == "close" and any(query.trigger_ms is not None for query in plan.queries):
         raise click.UsageError("--on-end close needs --trigger available_now: other runs have no end")
     chosen = loading.selected(common, pipeline)
