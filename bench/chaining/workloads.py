@@ -118,16 +118,16 @@ WORKLOADS: Final = {
         ),
     ),
     "W4": Workload(
-        "one source, eight stateless sinks",
+        "one source, eight stateless sinks, each of which takes a part of the rows",
         (
             Rows("w4_large", _BASIC, condition="amount > 90"),
             Rows("w4_small", _BASIC, condition="amount < 5"),
             Rows("w4_euro", _BASIC, condition="currency = 'EUR'"),
-            Rows("w4_rated", (*_BASIC, "currency", _RATED)),
-            Rows("w4_banded", ("id", f"{_BAND} AS band", "ts")),
-            Rows("w4_merchant", ("id", "merchant", "amount", "ts"), condition="merchant < 'm050'"),
-            Rows("w4_keys", ("id", "customer", "merchant", "ts")),
-            Rows("w4_upper", ("id", "upper(currency) AS currency", "amount", "ts"), condition="amount > 50"),
+            Rows("w4_rated", (*_BASIC, "currency", _RATED), condition="currency IN ('GBP', 'CHF')"),
+            Rows("w4_banded", ("id", f"{_BAND} AS band", "ts"), condition="customer < 'c0500'"),
+            Rows("w4_merchant", ("id", "merchant", "amount", "ts"), condition="merchant < 'm020'"),
+            Rows("w4_keys", ("id", "customer", "merchant", "ts"), condition="amount BETWEEN 40 AND 60"),
+            Rows("w4_upper", ("id", "lower(currency) AS currency", "ts"), condition="currency LIKE '%D'"),
         ),
     ),
     "W5": Workload(

@@ -44,22 +44,22 @@ def prune_columns(roots: tuple[Node, ...], trunk: Node) -> tuple[tuple[Node, ...
     Returns:
         The same, pruned.
     """
-    needs: dict[int, set[str]] = {id(node): set() for node in walk(*roots)}
-    for root in roots:
-        needs[id(root)].update(root.schema.names)
+    nodes = list(walk(*roots))
+    needs: dict[int, set[str]] = {id(node): set() for node in nodes}
     behind_state: set[int] = set()
-    for node in walk(*roots):
+    for node in nodes:
         if node.is_stateful or any(id(child) in behind_state for child in node.inputs):
             behind_state.add(id(node))
-    for node in reversed(list(walk(*roots))):
+    for root in roots:
+        needs[id(root)].update(root.schema.names)
+    for node in reversed(nodes):
         # Changes are told apart by their key, and what else they need is not written in one place.
         if id(node) in behind_state or not node.changelog.is_append:
             needs[id(node)].update(node.schema.names)
         for child, names in zip(node.inputs, _of_inputs(node, needs[id(node)]), strict=True):
             needs[id(child)].update(names)
-
     new: dict[int, Node] = {}
-    for node in walk(*roots):
+    for node in nodes:
         made = _pruned(node, tuple(new[id(child)] for child in node.inputs), needs[id(node)])
         if node is trunk and not any(node is root for root in roots):
             used = [name for name in made.schema.names if name in needs[id(node)]]
