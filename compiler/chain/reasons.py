@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from compiler.chain.siblings import MOST_WINDOWS, Sibling
+from compiler.jobplan.durations import format_ms
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import walk
 from compiler.plan.operators import FusedAggregate, Scan
-from compiler.jobplan.durations import format_ms
 
 # Beyond these, names are counted.
 _TOLD: Final = 2
