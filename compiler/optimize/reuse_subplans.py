@@ -15,6 +15,9 @@ from compiler.plan.operators import Filter, Generate, Project, SeedJoin, SeedSca
 # model that is added must not take from another.
 _KINDS: Final = (Filter, Generate, Project, SeedJoin, SeedScan, Union, Window)
 
+# The name, and the inputs, which are compared by what they are.
+_APART: Final = frozenset({"uid", "input", "parts", "stream", "table"})
+
 
 def reuse_subplans(plan: LogicalPlan) -> LogicalPlan:
     """Puts one operator where several do the same over the same inputs; the first one's name stays.
@@ -35,10 +38,5 @@ def _computation(node: Node) -> Hashable | None:
     """All that the rows of an operator depend on, or None if it cannot be shared."""
     if not isinstance(node, _KINDS) or not all(is_deterministic(expr) for expr in node.expressions):
         return None
-    inputs = {id(child) for child in node.inputs}
-    own = tuple(
-        (part.name, value)
-        for part in fields(node)
-        if part.name != "uid" and id(value := getattr(node, part.name)) not in inputs and part.name != "parts"
-    )
+    own = tuple((part.name, getattr(node, part.name)) for part in fields(node) if part.name not in _APART)
     return type(node), own, tuple(id(child) for child in node.inputs)
