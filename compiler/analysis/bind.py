@@ -9,7 +9,7 @@ from msgspec import structs
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Catalog, Poisoned, Relation, WithOptions
-from compiler.analysis.chaining import with_chain
+from compiler.analysis.chaining import has_own_tasks, with_chain
 from compiler.analysis.contracts import by_name, by_position, exactly
 from compiler.analysis.ignored_options import ignored_options
 from compiler.analysis.materialized import sink_of
@@ -171,7 +171,12 @@ class _ProjectBinder:
         try:
             node = self._bind_body(model, builder)
             node = self._contract(declaration, node, builder)
-            node = with_chain(node, builder.owner, options, (r.node for r in self._relations))
+            relations = [relation.node for relation in self._relations]
+            if has_own_tasks(node, options, relations):
+                # Its number is that of the tasks which its rows are handed to, and the query's is another.
+                tasks = replace(options, parallelism=None)
+                self._settings.add(name.value, tasks, [read for read, _ in model.references()])
+            node = with_chain(node, builder.owner, options, relations)
         except Poisoned:
             return
         except DiagnosticError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from compiler.analysis.model_options import ModelOptions
-from compiler.plan.node import EdgeKind, Node, rewritten
+from compiler.plan.node import EdgeKind, Node, rewritten, walk
 from compiler.plan.operators import Boundary, Rebalance
 
 
@@ -45,6 +45,20 @@ def with_chain(node: Node, name: str, options: ModelOptions, relations: Iterable
     if options.chain == "never" and found.is_stream and not isinstance(found, Rebalance):
         found = Rebalance(f"{name}.chain", found, partitions)
     return found
+
+
+def has_own_tasks(node: Node, options: ModelOptions, relations: Iterable[Node]) -> bool:
+    """Whether a model's `parallelism` is the number of its tasks: it has a chain of its own, and no state.
+
+    Args:
+        node: the model's rows, as they were bound.
+        options: what it asks for.
+        relations: what it may have read.
+    """
+    if options.chain in (None, "always"):
+        return False
+    read = {id(above) for relation in relations for above in walk(relation)}
+    return not any(own.is_stateful for own in walk(node) if id(own) not in read)
 
 
 def _is_apart(node: Node) -> bool:

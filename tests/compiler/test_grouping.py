@@ -253,3 +253,27 @@ def test_rechain_leaves_alone_what_would_be_formed_so(tmp_path: Path) -> None:
     assert anew.plan is not None
     (line,) = changes(anew.plan, manifest)
     assert line.endswith("nothing begins anew")
+
+
+def test_a_model_has_tasks_and_its_query_has_state_partitions(tmp_path: Path) -> None:
+    models = (
+        "CREATE MODEL spread WITH (chain = 'head', parallelism = 8) AS "
+        "SELECT customer, at FROM orders WHERE id > 0;\n"
+        + COUNTED.replace("MODEL counted AS", "MODEL counted WITH (parallelism = 3) AS").replace(
+            "TABLE orders", "TABLE spread"
+        )
+    )
+    plan = compiled(tmp_path, models + C).plan
+    assert plan is not None
+    (query,) = plan.queries
+    assert query.parallelism == 3
+    assert [op.partitions for op in query.operators if isinstance(op, Rebalance)] == [8]
+
+
+def test_a_number_of_a_model_with_state_is_its_query_s_too(tmp_path: Path) -> None:
+    models = COUNTED.replace("MODEL counted AS", "MODEL counted WITH (chain = 'head', parallelism = 3) AS")
+    own = D.replace("path = 'out/d'", "path = 'out/d', parallelism = 4")
+    result = compiled(tmp_path, models + C + own)
+    assert result.plan is None
+    (found,) = [d for d in result.diagnostics if d.is_error]
+    assert (found.code.name, found.message) == ("HR226", "query `c` cannot have 3 and 4 state partitions")
