@@ -1,4 +1,6 @@
-"""`headrace explain`: each query of a job plan as a tree, from its sinks up to its sources.
+"""A job plan in the fewest lines, as compile cases have it: each query as a tree, from its sinks up.
+
+It needs the job plan alone; `headrace explain` draws the graphs, which know columns and places too.
 
 Operators of a chain are a list, nearest the sink first; an exchange begins another chain, one step
 further in. Lines carry numbers, so that a diff of two plans shows which operator moved.

@@ -62,7 +62,7 @@ def _query(group: Group, parallelism: int) -> job.Query:
         uid=group.uid,
         operators=operators,
         trunk=ids[id(group.trunk)],
-        sinks=tuple(_sink(sink, ids) for sink in group.sinks),
+        sinks=tuple(lower_sink(sink, ids[id(sink.node)]) for sink in group.sinks),
         state=_state(nodes, ids),
         chains=chains,
         exchanges=exchanges,
@@ -83,10 +83,11 @@ def _state(nodes: Sequence[Node], ids: dict[int, str]) -> tuple[job.State, ...]:
     return tuple(state for state in found if state is not None)
 
 
-def _sink(sink: BoundSink, ids: dict[int, str]) -> job.Sink:
+def lower_sink(sink: BoundSink, input_: str) -> job.Sink:
+    """The sink of a job plan that takes the rows of operator `input_`."""
     return job.Sink(
         uid=sink.uid,
-        input=ids[id(sink.node)],
+        input=input_,
         connector=sink.connector.name,
         options=dict(sink.options),
         columns=lower_columns(sink.node.schema),

@@ -105,6 +105,11 @@ class Node:
         """What it keeps, for a stateful operator; `operator` is its id in the job plan."""
         return None
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        """What its state holds besides the keys, if it is stateful: whole rows, unless it says otherwise."""
+        return tuple(name for node in self.inputs for name in node.schema.names)
+
     def describe(self) -> str:
         """One line for `explain`, without the kind."""
         return ""

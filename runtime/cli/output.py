@@ -51,9 +51,10 @@ class Output:
         """Sets the form of findings for a command whose result is text or JSON and goes to stdout.
 
         Args:
-            form: `text` and `json` are of the result; then findings are text.
+            form: of these `text`, `json` and those that no findings have are of the result; then findings are
+                text.
         """
-        self.findings = form if form not in ("text", "json") else "text"
+        self.findings = form if form in FINDINGS and form not in ("text", "json") else "text"
 
     def of_project(self, root: str, variables: Mapping[str, str]) -> None:
         """Says what the findings are about, so that their files are found from here.

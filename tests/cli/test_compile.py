@@ -138,8 +138,10 @@ def test_explain(invoke: Invoke, shop: Path) -> None:
     assert result.exit_code == 0
     assert "query counts" in result.stdout
     assert "query all_big" not in result.stdout
-    plan = plan_from_json(invoke("explain", "--format", "json").stdout)
-    assert [query.uid for query in plan.queries] == ["all_big", "counts"]
+    graphs = json.loads(invoke("explain", "--format", "json").stdout)
+    assert [query["query"]["uid"] for query in graphs["job"]["queries"]] == ["all_big", "counts"]
+    assert invoke("explain", "--level", "stream", "--format", "mermaid").stdout.startswith("flowchart LR\n")
+    assert "write counts" in invoke("explain", "--level", "execution", "-s", "counts").stdout
     assert not (shop / "target").exists()
 
 

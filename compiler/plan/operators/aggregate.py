@@ -117,6 +117,10 @@ class Aggregate(OneInput):
         }
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.aggregates)
+
     def describe(self) -> str:
         keys = ", ".join(str(key) for key in self.keys)
         values = ", ".join(str(item) for item in self.aggregates)

@@ -80,6 +80,10 @@ class Distinct(OneInput):
             stored["buckets"] = BUCKETS
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return ()
+
     def describe(self) -> str:
         return ", ".join(self.schema.names)
 

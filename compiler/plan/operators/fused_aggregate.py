@@ -134,6 +134,10 @@ class FusedAggregate(OneInput):
             layout=self.layout,
         )
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return tuple(value.name for value in self.values)
+
     def describe(self) -> str:
         return "; ".join(branch.describe() for branch in self.branches)
 

@@ -112,6 +112,10 @@ class Match(KeyedState):
         }
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.reads)
+
     def describe(self) -> str:
         by = ", ".join(self.keys)
         within = f" within {format_ms(self.within_ms)}" if self.within_ms is not None else ""

@@ -88,6 +88,10 @@ class Process(KeyedState):
         }
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return tuple(state.name for state in self.states)
+
     def describe(self) -> str:
         by = f" by {', '.join(self.keys)}" if self.keys else ""
         return f"{self.module}.{self.function}{by}: {', '.join(name for name, _ in self.output)}"

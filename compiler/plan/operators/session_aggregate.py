@@ -87,6 +87,10 @@ class SessionAggregate(KeyedState):
             bound=self.closes(self._delay_ms),
         )
 
+    @property
+    def stored_columns(self) -> tuple[str, ...]:
+        return tuple(item.name for item in self.aggregates)
+
     def describe(self) -> str:
         columns = tuple(column for _, column in self.partition)
         values = ", ".join(str(item) for item in self.aggregates)
