@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from compiler.explain.picture import Panel, Picture
 
 _LONGEST = 70
-_LINKS = {"forward": "-->", "epoch": "-->", "hash": "==>", "broadcast": "-.->", "union": "-->"}
+_LINKS = {
+    "forward": "-->",
+    "epoch": "-->",
+    "hash": "==>",
+    "broadcast": "-.->",
+    "union": "-->",
+    "rebalance": "==>",
+}
 
 
 def to_mermaid(picture: Picture) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from compiler.explain.picture import Arrow, Box, Panel, Picture, Row
 
@@ -50,7 +51,7 @@ def _box_word(panel: Panel) -> str:
 def _panel(panel: Panel) -> Iterator[str]:
     yield panel.title
     for fact in panel.facts:
-        yield _fit(f"  {fact.name:<9}  {fact.text}")
+        yield from wrap(fact.text, _WIDTH, initial_indent=f"  {fact.name:<9}  ", subsequent_indent=" " * 13)
     titles = {box.id: box.title for box in panel.boxes}
     for box in panel.boxes:
         yield from _box(box, [arrow for arrow in panel.arrows if arrow.source == box.id], titles)

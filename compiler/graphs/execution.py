@@ -27,7 +27,8 @@ def _query(query: job.Query, drawn: JobQuery) -> ExecutionQuery:
         if table:
             stages.append(Stage(f"t{number}", "table", tuple(uid for uid in below if uid in table)))
         stages.append(Stage(f"w{number}", "epoch", tuple(uid for uid in below if uid not in table)))
-    stages = _counted(stages, drawn, inputs)
+    asked = {op.uid: op.partitions for op in query.operators if isinstance(op, job.Rebalance)}
+    stages = _counted(stages, drawn, inputs, asked)
     removed = {f"sink:{sink.uid}" for sink in query.sinks if sink.removed}
     uses = sum(edge.source == uids[query.trunk] and edge.target not in removed for edge in drawn.edges)
     others = {op.kind for op in drawn.operators if op.id not in stream} - {"project", "sink"}
@@ -85,13 +86,20 @@ def _stream_stages(
     ]
 
 
-def _counted(stages: Sequence[Stage], drawn: JobQuery, inputs: Mapping[str, Sequence[Edge]]) -> list[Stage]:
-    """The stages with their tasks: as many as state partitions where rows come over a shuffle."""
+def _counted(
+    stages: Sequence[Stage],
+    drawn: JobQuery,
+    inputs: Mapping[str, Sequence[Edge]],
+    asked: Mapping[str, int | None],
+) -> list[Stage]:
+    """The stages with their tasks: behind a shuffle as many as state partitions, unless asked otherwise."""
     stateful = {state.operator for state in drawn.query.state}
     found: list[Stage] = []
     for stage in stages:
-        shuffled = any(edge.kind == "hash" for uid in stage.operators for edge in inputs[uid])
-        tasks = drawn.query.state_partitions if shuffled and stage.runs == "stream" else None
+        edges = [edge for uid in stage.operators for edge in inputs[uid]]
+        shuffled = any(edge.kind in ("hash", "rebalance") for edge in edges)
+        said = next((asked[uid] for uid in stage.operators if asked.get(uid) is not None), None)
+        tasks = said or drawn.query.state_partitions if shuffled and stage.runs == "stream" else None
         state = tuple(uid for uid in stage.operators if uid in stateful)
         found.append(Stage(stage.id, stage.runs, stage.operators, tasks, state))
     return found

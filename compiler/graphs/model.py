@@ -10,12 +10,12 @@ from typing import Literal
 
 from msgspec import Struct
 
+from compiler.plan.node import EdgeKind
+
 GRAPHS_VERSION = 1
 
 Level = Literal["stream", "job", "execution"]
 LEVELS: tuple[Level, ...] = ("stream", "job", "execution")
-
-EdgeKind = Literal["forward", "hash", "broadcast", "union"]
 
 
 class Place(Struct, frozen=True):

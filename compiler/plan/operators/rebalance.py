@@ -36,6 +36,9 @@ class Rebalance(OneInput):
     def edge_from(self, index: int) -> EdgeKind:
         return "hash" if self.input.changelog.key else "rebalance"
 
+    def edge_keys(self, index: int) -> tuple[str, ...]:
+        return self.input.changelog.key
+
     def describe(self) -> str:
         to = f"to {self.partitions} tasks" if self.partitions is not None else "to all tasks"
         keys = self.input.changelog.key
