@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql import SparkSession
 from workers import Workers, longest_first
 from xdist.remote import Producer
+
+if TYPE_CHECKING:
+    from postgres_database import Database
+
+    from pipelines.services.postgres import PostgresServer
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,3 +72,31 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     spark = open_session(settings)
     yield spark
     close_session(spark)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests of this process, on a free port."""
+    from pipelines.services.postgres import PostgresServer
+
+    # Not in pytest's folder: the server runs as another user if the tests run as root.
+    folder = Path(tempfile.mkdtemp(prefix="headrace-postgres-"))
+    folder.chmod(0o755)
+    server = PostgresServer(folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres(postgres_server: PostgresServer) -> Iterator[Database]:
+    """A fresh database."""
+    from postgres_database import Database
+
+    database = Database(postgres_server, f"test_{uuid.uuid4().hex[:12]}")
+    database.create()
+    yield database
+    database.drop()

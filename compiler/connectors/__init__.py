@@ -1,11 +1,12 @@
 """The connectors that the compiler knows, one a file. A new one is a file here and a line in this list."""
 
-from compiler.connectors import blackhole, console, datagen, delta, filesystem
+from compiler.connectors import blackhole, console, datagen, delta, filesystem, jdbc
 from compiler.connectors.spec import Connector, Option
 
 CONNECTORS: tuple[Connector, ...] = (
     filesystem.CONNECTOR,
     delta.CONNECTOR,
+    jdbc.CONNECTOR,
     datagen.CONNECTOR,
     console.CONNECTOR,
     blackhole.CONNECTOR,

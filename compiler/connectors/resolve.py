@@ -32,7 +32,7 @@ COMMON: dict[Role, tuple[Option, ...]] = {
 
 
 # Flink's connectors that this version has not.
-_LATER = ("kafka", "upsert-kafka", "jdbc", "postgres", "kinesis", "elasticsearch", "hive", "iceberg")
+_LATER = ("kafka", "upsert-kafka", "kinesis", "elasticsearch", "hive", "iceberg")
 
 
 @dataclass(frozen=True)

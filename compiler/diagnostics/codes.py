@@ -151,6 +151,8 @@ LATE_ROWS = Code("HR415", "more late rows than allowed")
 APPEND_SINK = Code("HR411", "sink only appends, and its query gives changes")
 SINK_KEY = Code("HR412", "primary key is not the key of the query")
 UNKNOWN_OPERATION = Code("HR413", "a row's operation is unknown")
+TABLE_MISMATCH = Code("HR417", "table does not fit its sink")
+UNSTORABLE_VALUE = Code("HR418", "table does not take a row")
 
 # HR5xx: state
 STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")
@@ -170,5 +172,6 @@ NOT_WRITABLE = Code("HR606", "folder is not writable")
 NO_PROJECT = Code("HR607", "no project here")
 CLEAR_TEXT_SECRET = Code("HR608", "secret in clear text", _WARNING)
 REFUSED_BY_SPARK = Code("HR609", "Spark refuses a query")
+UNREACHABLE = Code("HR610", "server cannot be reached")
 
 CODES: dict[str, Code] = {code.name: code for code in list(globals().values()) if isinstance(code, Code)}

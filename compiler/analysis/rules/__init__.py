@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from compiler.analysis.rules.changelog_sink import changelog_sink
 from compiler.analysis.rules.changes_input import changes_input
+from compiler.analysis.rules.database_url import database_url
 from compiler.analysis.rules.delivery import delivery
 from compiler.analysis.rules.groups_over_state import groups_over_state
 from compiler.analysis.rules.lookups import lookups
@@ -37,6 +38,7 @@ Rule = Callable[[LogicalPlan], Iterable[Diagnostic]]
 RULES: tuple[Rule, ...] = (
     static_sink,
     sink_columns,
+    database_url,
     delivery,
     nondeterministic,
     primary_key,

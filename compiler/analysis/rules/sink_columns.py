@@ -16,7 +16,7 @@ _NOT_IN_CSV = (t.Array, t.Map, t.Struct)
 
 
 def sink_columns(plan: LogicalPlan) -> Iterator[Diagnostic]:
-    """HR217 for names that Delta and types that CSV cannot have."""
+    """HR217 for names that Delta, and types that CSV or a database cannot have."""
     for sink in plan.sinks:
         for field in sink.node.schema:
             problem = _problem(sink, field)
@@ -38,4 +38,6 @@ def _problem(sink: BoundSink, field: Field) -> tuple[str, str] | None:
         isinstance(field.type, _NOT_IN_CSV) or field.type in (t.BINARY, t.VARIANT)
     ):
         return f"CSV has no form for {field.type}", f"write to_json({field.name}), or use the format json"
+    if sink.connector.name == "jdbc" and field.type in (t.NULL, t.CALENDAR_INTERVAL, t.YEAR_MONTH):
+        return f"PostgreSQL has no type for {field.type}", f"write CAST({field.name} AS STRING)"
     return None

@@ -10,11 +10,13 @@ from runtime.connectors.sinks.blackhole import BlackholeWriter
 from runtime.connectors.sinks.console import ConsoleWriter
 from runtime.connectors.sinks.delta import DeltaWriter
 from runtime.connectors.sinks.filesystem import FilesystemWriter
+from runtime.connectors.sinks.jdbc import jdbc_writer
 from runtime.connectors.sinks.memory import MemoryWriter
 
 SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "filesystem": FilesystemWriter,
     "delta": DeltaWriter,
+    "jdbc": jdbc_writer,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

@@ -63,7 +63,10 @@ class Writer(Protocol):
         ...
 
     def has(self, epoch: int) -> bool:
-        """Whether the output holds the epoch, as far as the sink can know; called after `prepare`."""
+        """Whether the output holds the epoch, or a part of it, as far as the sink can know.
+
+        Called after `prepare`.
+        """
         ...
 
     def write(self, epoch: int, batch: DataFrame) -> bool:

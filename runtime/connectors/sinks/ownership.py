@@ -59,19 +59,19 @@ def is_empty(folder: Path) -> bool:
     return not folder.exists() or all(entry.name.startswith(TEMPORARY) for entry in folder.iterdir())
 
 
-def foreign(sink: str, path: Path, cause: str) -> DiagnosticError:
+def foreign(sink: str, path: Path | str, cause: str, place: str = "path") -> DiagnosticError:
     """The refusal to write among things that headrace did not write."""
     return DiagnosticError(
         Diagnostic(
             FOREIGN_OUTPUT,
             f"sink {sink} would write into {path}, which holds what this sink did not write",
             cause=cause,
-            fix="give the sink a path of its own, or move away what is there",
+            fix=f"give the sink a {place} of its own, or move away what is there",
         )
     )
 
 
-def other_incarnation(sink: str, path: Path) -> DiagnosticError:
+def other_incarnation(sink: str, path: Path | str, place: str = "path") -> DiagnosticError:
     """The refusal to append to rows whose state is gone: a fresh state counts its epochs from 0 again."""
     return DiagnosticError(
         Diagnostic(
@@ -80,12 +80,12 @@ def other_incarnation(sink: str, path: Path) -> DiagnosticError:
             cause="the query starts from the beginning, so its rows would be there twice, or be taken for "
             "epochs that were written before and be skipped",
             fix="bring the old state root back; or run with --full-refresh, which empties what this sink "
-            "wrote and starts over; or give the sink another path",
+            f"wrote and starts over; or give the sink another {place}",
         )
     )
 
 
-def newer_than_state(sink: str, path: Path, written: int, begun: int) -> DiagnosticError:
+def newer_than_state(sink: str, path: Path | str, written: int, begun: int) -> DiagnosticError:
     """The refusal to go on from an older copy of the state: the epochs in between would be skipped."""
     return DiagnosticError(
         Diagnostic(

@@ -1,0 +1,1 @@
+"""PostgreSQL: connections, types, rows as COPY takes them, and the ledger of epochs."""
