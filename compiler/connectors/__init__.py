@@ -1,12 +1,13 @@
 """The connectors that the compiler knows, one a file. A new one is a file here and a line in this list."""
 
-from compiler.connectors import blackhole, console, datagen, delta, filesystem, jdbc
+from compiler.connectors import blackhole, console, datagen, delta, filesystem, jdbc, webhook
 from compiler.connectors.spec import Connector, Option
 
 CONNECTORS: tuple[Connector, ...] = (
     filesystem.CONNECTOR,
     delta.CONNECTOR,
     jdbc.CONNECTOR,
+    webhook.CONNECTOR,
     datagen.CONNECTOR,
     console.CONNECTOR,
     blackhole.CONNECTOR,

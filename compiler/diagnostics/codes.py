@@ -151,7 +151,7 @@ LATE_ROWS = Code("HR415", "more late rows than allowed")
 APPEND_SINK = Code("HR411", "sink only appends, and its query gives changes")
 SINK_KEY = Code("HR412", "primary key is not the key of the query")
 UNKNOWN_OPERATION = Code("HR413", "a row's operation is unknown")
-TABLE_MISMATCH = Code("HR417", "table does not fit its sink")
+TABLE_MISMATCH = Code("HR417", "table does not fit")
 UNSTORABLE_VALUE = Code("HR418", "table does not take a row")
 
 # HR5xx: state

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_WORDS = r"password|passwd|secret|token|api[._-]?key|credential"
+_WORDS = r"password|passwd|secret|token|api[._-]?key|credential|authorization"
 _IN_VALUE = re.compile(r"\bpassword\s*=", re.IGNORECASE)
+# `postgresql://user:password@host`
+_IN_URL = re.compile(r"(?<=://)[^/\s:@'\"]+:(?P<value>[^@/\s'\"]+)@")
 _SECRET = re.compile(_WORDS, re.IGNORECASE)
 # `'password' = 'hunter2'`, `sasl.password: hunter2`, `secret_key = "x"`: the name, what assigns, the value.
 _ASSIGNED = re.compile(
@@ -25,7 +27,9 @@ def holds_secret(name: str, value: str) -> bool:
 
     Some hold it among other things, as Kafka's `sasl.jaas.config` does.
     """
-    return "${env:" not in value and (is_secret(name) or _IN_VALUE.search(value) is not None)
+    if "${env:" in value:
+        return False
+    return is_secret(name) or any(form.search(value) for form in (_IN_VALUE, _IN_URL))
 
 
 def without_secrets(text: str) -> str:
@@ -33,9 +37,15 @@ def without_secrets(text: str) -> str:
 
     Its length stays, so that offsets hold. References such as `${env:NAME}` stay as they are.
     """
+    text = _IN_URL.sub(_hidden_in_url, text)
     if _SECRET.search(text) is None:
         return text
     return _ASSIGNED.sub(_hidden, text)
+
+
+def _hidden_in_url(match: re.Match[str]) -> str:
+    value = match["value"]
+    return match.group() if "${" in value else match.group()[: -len(value) - 1] + "*" * len(value) + "@"
 
 
 def _hidden(match: re.Match[str]) -> str:

@@ -12,11 +12,13 @@ from runtime.connectors.sinks.delta import DeltaWriter
 from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.connectors.sinks.jdbc import jdbc_writer
 from runtime.connectors.sinks.memory import MemoryWriter
+from runtime.connectors.sinks.webhook import WebhookWriter
 
 SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "filesystem": FilesystemWriter,
     "delta": DeltaWriter,
     "jdbc": jdbc_writer,
+    "http": WebhookWriter,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

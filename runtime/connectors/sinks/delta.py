@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import types as t
 
+from compiler.diagnostics.codes import TABLE_MISMATCH
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.sinks import ownership
@@ -43,6 +46,8 @@ class DeltaWriter:
         self.passes = 2 if self._merges else 1
         self._incarnation = ""
         self._written = -1
+        self._evolves = sink.options.get("schema_evolution") == "add_columns"
+        self._fits = False
 
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Looks for other people's files, and for epochs of a checkpoint that is gone."""
@@ -68,7 +73,7 @@ class DeltaWriter:
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Commits the epoch, unless the table has it."""
         session = batch.sparkSession
-        self._create(session)
+        self._make_ready(session)
         # Nobody else commits under this application while the state root is locked; and if so all the
         # same, Delta itself skips a transaction that it has.
         if self.has(epoch):
@@ -77,7 +82,7 @@ class DeltaWriter:
             self._merge(session, epoch, settle(self._sink, epoch, batch))
         else:
             columns_of(self._sink, batch).write.format("delta").mode("append").options(
-                txnAppId=self._app(), txnVersion=str(epoch)
+                txnAppId=self._app(), txnVersion=str(epoch), mergeSchema=str(self._evolves).lower()
             ).save(str(self.folder))
         self._written = epoch
         self.rows_written += self._rows_of(epoch)
@@ -131,10 +136,16 @@ class DeltaWriter:
         found = jvm.scala.jdk.javaapi.CollectionConverters.asJava(snapshot.setTransactions())
         return {txn.appId(): txn.version() for txn in found}
 
-    def _create(self, session: SparkSession) -> None:
-        if self._is_table():
-            return
+    def _make_ready(self, session: SparkSession) -> None:
+        """Creates the table, or looks once whether the one that is there fits."""
         from delta.tables import DeltaTable
+
+        if self._fits:
+            return
+        self._fits = True
+        if self._is_table():
+            self._judge(DeltaTable.forPath(session, str(self.folder)).toDF().schema)
+            return
 
         builder = DeltaTable.createIfNotExists(session).location(str(self.folder))
         for column in self._sink.columns:
@@ -142,6 +153,35 @@ class DeltaWriter:
         if self._sink.partition_by:
             builder = builder.partitionedBy(*self._sink.partition_by)
         builder.property(_SINK, self._sink.uid).property(_PROJECT, self._ctx.project).execute()
+
+    def _judge(self, schema: t.StructType) -> None:
+        """Delta would say so too, in other words and once for each column.
+
+        Raises:
+            DiagnosticError: columns are missing, or have other types (HR417).
+        """
+        there = {field.name.lower(): field.dataType for field in schema.fields}
+        found: list[Diagnostic] = []
+        for column in self._sink.columns:
+            kind = t.StructType.fromDDL(f"{quote(column.name)} {column.type}")
+            assert isinstance(kind, t.StructType)
+            wanted, has = kind.fields[0].dataType, there.get(column.name.lower())
+            if has is None and not self._evolves:
+                found.append(
+                    self._mismatch(
+                        f"no column {column.name}", "schema_evolution = 'add_columns' adds it to the table"
+                    )
+                )
+            elif has is not None and has != wanted:
+                held = f"{has.simpleString()} in column {column.name}, not {wanted.simpleString()}"
+                found.append(self._mismatch(held, "CAST it in the sink's query, or write to a new table"))
+        if found:
+            raise DiagnosticError(*found)
+
+    def _mismatch(self, has: str, fix: str) -> Diagnostic:
+        return Diagnostic(
+            TABLE_MISMATCH, f"table {self.location} of sink {self._sink.uid} has {has}", fix=fix
+        )
 
     def _merge(self, session: SparkSession, epoch: int, rows: DataFrame) -> None:
         from delta.tables import DeltaTable
@@ -158,6 +198,8 @@ class DeltaWriter:
                 .alias("t")
                 .merge(rows.alias("s"), " AND ".join(same) or "true")
             )
+            if self._evolves:
+                merge = merge.withSchemaEvolution()
             if self._sink.upsert:
                 merge = merge.whenMatchedDelete(f"s.{OP_COLUMN} = '{DELETE}'")
             merge.whenMatchedUpdate(set=values).whenNotMatchedInsert(stays, values=values).execute()

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from runtime.connectors.sources.base import Source
 from runtime.connectors.sources.datagen import DatagenSource
+from runtime.connectors.sources.delta import DeltaSource
 from runtime.connectors.sources.filesystem import FilesystemSource
 
-SOURCES: dict[str, Source] = {"datagen": DatagenSource(), "filesystem": FilesystemSource()}
+SOURCES: dict[str, Source] = {
+    "datagen": DatagenSource(),
+    "delta": DeltaSource(),
+    "filesystem": FilesystemSource(),
+}

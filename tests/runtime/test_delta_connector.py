@@ -1,0 +1,95 @@
+"""Delta beyond single epochs: as a source, and tables of another shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import plans
+import pytest
+from files import tuples_of
+from pyspark.sql import SparkSession
+
+from compiler.diagnostics.diagnostic import DiagnosticError
+from compiler.jobplan import model as m
+from runtime.connectors.sinks import SINKS
+from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.jobs.runner import run
+
+KV = (m.Column("k", "STRING"), m.Column("v", "INT"))
+
+
+def source(**more: Any) -> m.Scan:
+    return m.Scan("scan", "orders", "orders", "delta", {"path": "table", **more}, KV)
+
+
+def copy_plan(**more: Any) -> m.JobPlan:
+    return plans.plan(plans.query((source(**more),), "scan", (plans.sink("scan", KV),)))
+
+
+def append(session: SparkSession, folder: Path, *rows: tuple[Any, ...], ddl: str = "k string, v int") -> None:
+    made = session.createDataFrame(list(rows), ddl).coalesce(1)
+    made.write.format("delta").mode("append").save(str(folder / "table"))
+
+
+def test_table_is_read_and_followed(session: SparkSession, tmp_path: Path) -> None:
+    append(session, tmp_path, ("a", 1))
+    append(session, tmp_path, ("b", 2))
+    plan = copy_plan(max_files_per_epoch=1)
+    report = run(plan, tmp_path, session=session)
+    assert report.failures == ()
+    assert report.queries[0].epochs == 2
+    append(session, tmp_path, ("c", 3))
+    assert run(plan, tmp_path, session=session).failures == ()
+    assert tuples_of(tmp_path / "out", "k", "v") == [("a", 1), ("b", 2), ("c", 3)]
+    session.sql(f"DELETE FROM delta.`{tmp_path}/table` WHERE k = 'a'")
+    failed = run(plan, tmp_path, session=session)
+    assert [failure.code.name for failure in failed.failures] == ["HR410"]
+    append(session, tmp_path, ("d", 4))
+    assert run(copy_plan(on_change="skip"), tmp_path, session=session).failures == ()
+    assert tuples_of(tmp_path / "out", "k", "v") == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+
+
+def test_table_of_other_columns_and_none(session: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(DiagnosticError) as missing:
+        run(copy_plan(), tmp_path, session=session)
+    assert missing.value.diagnostics[0].code.name == "HR605"
+    append(session, tmp_path, ("a", 1), ddl="k string, v bigint")
+    failed = run(copy_plan(), tmp_path, session=session)
+    assert [failure.code.name for failure in failed.failures] == ["HR417"]
+    assert failed.failures[0].cause == "it is bigint"
+
+
+def writer(session: SparkSession, folder: Path, columns: tuple[m.Column, ...], **more: Any) -> Writer:
+    key = more.pop("primary_key", ())
+    sink = m.Sink("out", "x", "delta", {"path": "table", **more}, columns, "exactly_once", key)
+    made = SINKS["delta"](sink, SinkContext(session, "shop", folder, print))
+    made.prepare("one", 1)
+    return made
+
+
+@pytest.mark.parametrize("key", [(), ("k",)], ids=["append", "merge"])
+def test_columns_are_added_on_request_only(
+    session: SparkSession, tmp_path: Path, key: tuple[str, ...]
+) -> None:
+    writer(session, tmp_path, KV, primary_key=key).write(
+        0, session.createDataFrame([("a", 1)], "k string, v int")
+    )
+    wider = (*KV, m.Column("w", "DATE"))
+    rows = session.sql("SELECT 'b' k, 2 v, DATE'2024-01-01' w")
+    with pytest.raises(DiagnosticError) as error:
+        writer(session, tmp_path, wider, primary_key=key).write(1, rows)
+    assert error.value.diagnostics[0].code.name == "HR417"
+    assert "add_columns" in str(error.value.diagnostics[0].fix)
+    assert writer(session, tmp_path, wider, primary_key=key, schema_evolution="add_columns").write(1, rows)
+    read = session.read.format("delta").load(str(tmp_path / "table"))
+    assert sorted((row.k, row.v, str(row.w)) for row in read.collect()) == [
+        ("a", 1, "None"),
+        ("b", 2, "2024-01-01"),
+    ]
+    narrow = (KV[0], m.Column("v", "STRING"))
+    with pytest.raises(DiagnosticError) as other:
+        writer(session, tmp_path, narrow, primary_key=key, schema_evolution="add_columns").write(
+            2, rows.selectExpr("k", "'x' v")
+        )
+    assert "int in column v, not string" in other.value.diagnostics[0].message
