@@ -27,7 +27,13 @@ _REFRESH = Option(
 CONNECTOR = Connector(
     name="filesystem",
     source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1), _REFRESH),
-    sink=(*_COMMON, *_CSV, Option("compression")),
+    sink=(
+        *_COMMON,
+        *_CSV,
+        Option("compression"),
+        Option("files_per_epoch", "integer", least=1),
+        Option("retention", "duration", least=1),
+    ),
     exactly_once=True,
     location="path",
     text_formats=("csv", "json"),

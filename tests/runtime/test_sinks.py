@@ -107,6 +107,28 @@ def test_only_part_files_of_no_epoch_are_deleted(session: SparkSession, tmp_path
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == [note.name]
 
 
+def test_few_files_and_old_ones_leave(session: SparkSession, tmp_path: Path) -> None:
+    rows = session.createDataFrame([(f"k{n % 2}", n) for n in range(8)], "k string, v int").repartition(4)
+    session.conf.set("spark.sql.streaming.fileSink.log.compactInterval", "2")
+    try:
+        kept = writer(session, tmp_path, "filesystem", format="json", files_per_epoch=1, partition_by=("k",))
+        kept.prepare("one", -1)
+        for epoch in range(4):
+            assert kept.write(epoch, rows)
+        assert len(list((tmp_path / "out").rglob("part-*.json"))) == 4 * 2
+        # Epoch 4 does not compact; epoch 5 does, and leaves out what is older than a millisecond.
+        for epoch in (4, 5):
+            short = writer(session, tmp_path, "filesystem", format="json", retention=1, partition_by=("k",))
+            short.prepare("one", epoch)
+            assert short.write(epoch, rows)
+    finally:
+        session.conf.unset("spark.sql.streaming.fileSink.log.compactInterval")
+    assert session.read.schema("v int, k string").json(str(tmp_path / "out")).count() < 8 * 2
+    writer(session, tmp_path, "filesystem", format="json").prepare("one", 5)
+    left = list((tmp_path / "out").rglob("part-*.json"))
+    assert sum(len(file.read_text().splitlines()) for file in left) < 8 * 2
+
+
 def rows_of_json(folder: Path) -> list[str]:
     return [line for file in folder.glob("part-*.json") for line in file.read_text().splitlines()]
 

@@ -9,6 +9,7 @@ outlived its run finds the head done, or gone, and writes nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import LiteralString
 
 from psycopg import errors, sql
 
@@ -177,5 +178,5 @@ class Ledger:
             [self.sink, incarnation, epoch, _HEAD, tasks, done, self.target],
         )
 
-    def _sql(self, text: str) -> sql.Composed:
+    def _sql(self, text: LiteralString) -> sql.Composed:
         return sql.SQL(text).format(self.table.quoted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import LiteralString, cast
 
 import psycopg
 from psycopg import sql
@@ -114,7 +115,8 @@ def create(table: Table, fields: Sequence[t.StructField], key: Sequence[str]) ->
     columns = [
         sql.SQL("{} {}{}").format(
             sql.Identifier(field.name),
-            sql.SQL(new_type(field.dataType) or "text"),
+            # A type's name is one of a list of ours.
+            sql.SQL(cast("LiteralString", new_type(field.dataType) or "text")),
             sql.SQL(" NOT NULL" if field.name in key else ""),
         )
         for field in fields

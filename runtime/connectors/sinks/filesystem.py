@@ -17,6 +17,7 @@ from compiler.jobplan.model import Sink
 from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.spark.context import quote
 
 _MANIFEST = "_spark_metadata"
 _PART = re.compile(r"^part-\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}[.-]c\d{3,}\..+$")
@@ -78,7 +79,7 @@ class FilesystemWriter:
         """Hands the epoch to Spark's file sink, which commits it by one rename."""
         if self.has(epoch):
             return False
-        rows = columns_of(self._sink, batch).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
+        rows = self._placed(columns_of(self._sink, batch)).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
         session = batch.sparkSession
         jvm: Any = session._jvm  # Spark has no Python API for its file sink
         name = file_format(self._sink.options)
@@ -87,7 +88,7 @@ class FilesystemWriter:
             str(self.folder),
             getattr(jvm, _CLASSES[name])(),
             jvm.PythonUtils.toSeq(list(self._sink.partition_by)),
-            jvm.PythonUtils.toScalaMap(spark_options(self._sink.options)),
+            jvm.PythonUtils.toScalaMap(self._writer_options()),
         )
         frame: Any = rows._jdf
         file_sink.addBatch(epoch, frame)
@@ -95,6 +96,20 @@ class FilesystemWriter:
         if observed.isDefined():
             self.rows_written += observed.get().getLong(0)
         return True
+
+    def _placed(self, rows: DataFrame) -> DataFrame:
+        """The rows in as few tasks as files are asked for; those of one folder then come together."""
+        files = self._sink.options.get("files_per_epoch")
+        if files is None:
+            return rows
+        return rows.repartition(int(files), *(F.col(quote(name)) for name in self._sink.partition_by))
+
+    def _writer_options(self) -> dict[str, str]:
+        options = spark_options(self._sink.options)
+        if "retention" in self._sink.options:
+            # Spark leaves older files out of the manifest when it next compacts it (every ten epochs).
+            options["retention"] = f"{self._sink.options['retention']}ms"
+        return options
 
     def check_empty(self) -> None:
         """The folder must be ours, or empty."""
@@ -131,13 +146,18 @@ def _last_epoch(folder: Path) -> int:
 
 
 def _listed(folder: Path) -> set[str]:
-    """Names of the files that the manifest has. They hold a random id, so the name is enough."""
+    """Names of the files that the manifest has. They hold a random id, so the name is enough.
+
+    The newest compacted log has all before it, but for files that are no longer kept.
+    """
     manifest = folder / _MANIFEST
     if not manifest.is_dir():
         return set()
+    logs = {int(stem): log for log in manifest.iterdir() if (stem := log.name.partition(".")[0]).isdigit()}
+    compacted = max((number for number, log in logs.items() if log.suffix == ".compact"), default=-1)
     names: set[str] = set()
-    for log in manifest.iterdir():
-        if log.name.removesuffix(".compact").isdigit():
+    for number, log in logs.items():
+        if number >= compacted:
             for line in log.read_text().splitlines():
                 if line.startswith("{"):
                     names.add(json.loads(line)["path"].rsplit("/", 1)[-1])
