@@ -17,10 +17,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute
 
-# PyArrow makes these functions when it is imported; no type checker knows them.
-pc: Any = pyarrow.compute
+from runtime.spark.buckets.arrow import compute as pc
 
 HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER: Final = b"\xff\xff"
