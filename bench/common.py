@@ -59,6 +59,24 @@ def measure(
         return Usage(**json.loads(result.read_text(encoding="utf-8")))
 
 
+def tree_cpu() -> float:
+    """Seconds of user and system time of this process and all below it: the JVM and its Python workers."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        process = int(stat.parent.name)
+        # Children that have ended are counted by those that waited for them.
+        parents[process], ticks[process] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return sum(ticks[process] for process in ours) / os.sysconf("SC_CLK_TCK")
+
+
 def _wrap(result: Path, command: Sequence[str]) -> int:
     """Runs the command as its only work, so that all children's usage is the command's.
 

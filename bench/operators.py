@@ -24,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
+from bench.common import tree_cpu
 from compiler.jobplan import model as job
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.lowering import bucketed
@@ -178,30 +179,12 @@ def main() -> None:
             run_one("running_sum", session, warm, root / "state-warm")
             print(f"{'operator':16}{'rows out':>10}{'wall s':>8}{'rows/s':>10}{'CPU s':>8}")
             for name in names:
-                before = _cpu()
+                before = tree_cpu()
                 out, wall = run_one(name, session, source, root / f"state-{name}")
                 rate = options.rows / wall
-                print(f"{name:16}{out:>10}{wall:>8.1f}{rate:>10,.0f}{_cpu() - before:>8.1f}", flush=True)
+                print(f"{name:16}{out:>10}{wall:>8.1f}{rate:>10,.0f}{tree_cpu() - before:>8.1f}", flush=True)
         finally:
             close_session(session)
-
-
-def _cpu() -> float:
-    """Seconds of user and system time of this process and all below it: the JVM and its Python workers."""
-    parents: dict[int, int] = {}
-    ticks: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has ended meanwhile
-        process = int(stat.parent.name)
-        # Children that have ended are counted by those that waited for them.
-        parents[process], ticks[process] = int(fields[1]), sum(map(int, fields[11:15]))
-    ours = {os.getpid()}
-    while more := {process for process, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(ticks[process] for process in ours) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
