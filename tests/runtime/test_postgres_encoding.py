@@ -88,7 +88,7 @@ def same(a: Any, b: Any) -> bool:
 ROWS = st.lists(st.tuples(*(st.none() | values for *_, values in COLUMNS.values())), min_size=1, max_size=6)
 
 
-# Without shrinking: two dozen columns of any type take minutes of it, and the assertion names column and value.
+# Without shrinking: for two dozen columns it takes minutes, and the assertion names column and value.
 @settings(
     max_examples=20,
     deadline=None,
