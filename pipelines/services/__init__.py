@@ -1,0 +1,1 @@
+"""Servers for tests, examples and benchmarks, started without root from packages of the registries."""
