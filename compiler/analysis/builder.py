@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from compiler.analysis.changelogs import check_key_is_kept
 from compiler.analysis.model_options import ModelOptions
+from compiler.analysis.retractions import change_aggregate, takes_rows_back
 from compiler.analysis.session_groups import session_aggregate
 from compiler.analysis.top_n import filtered
 from compiler.analysis.unwindowed import check_distinct, check_groups_close
@@ -110,11 +111,14 @@ class Builder:
         """GROUP BY.
 
         Raises:
-            DiagnosticError: the groups of a stream would never close (HR301, HR306, HR307).
+            DiagnosticError: the groups of a stream would never close (HR301, HR306, HR307), or an aggregate
+                cannot take back what its input takes back (HR344).
         """
         sessions = session_aggregate(self, node, keys, aggregates, span)
         if sessions is not None:
             return sessions
+        if takes_rows_back(node, keys, self.options):
+            return change_aggregate(self, node, keys, aggregates, span)
         built = Aggregate(self.uid("aggregate", span), node, tuple(keys), tuple(aggregates))
         if node.is_stream:
             self._check_window_keys(built, span)

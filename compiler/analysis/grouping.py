@@ -12,6 +12,7 @@ from compiler.analysis.aggregates import rewrite_aggregate
 from compiler.analysis.group_keys import GroupKeys, bind_keys, free_name
 from compiler.analysis.grouping_sets import expand, grouping
 from compiler.analysis.places import tree_span
+from compiler.analysis.retractions import takes_rows_back
 from compiler.analysis.scope import Scope
 from compiler.analysis.session_groups import rows_with_time
 from compiler.analysis.table_arguments import function_name
@@ -159,7 +160,9 @@ def build_groups(
     schema = rows_with_time(node)
     expanded = expand(builder, node, keys, span)
     aggregates = _collect(expressions, {key.name.lower() for key in expanded.keys})
-    lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, schema)) for a in aggregates]
+    lowered = aggregates
+    if not takes_rows_back(expanded.node, expanded.keys, builder.options):
+        lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, schema)) for a in aggregates]
     return Groups(
         builder.aggregate(expanded.node, expanded.keys, lowered, span), keys, expanded.of, aggregates
     )

@@ -15,13 +15,11 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
     """Looks whether groups close, or may stay open.
 
     Raises:
-        DiagnosticError: they would be kept for ever, which nobody asked for (HR301, HR306), or dropped when
-            idle, which Spark's aggregates cannot (HR348).
+        DiagnosticError: they would be kept for ever, which nobody asked for (HR301, HR306).
     """
     if node.event_time_key is not None:
         return
     if options.bounds_state:
-        _check_ttl(options, span)
         return
     times = [f.name for f in node.input.schema if f.is_event_time]
     if not times:
@@ -71,19 +69,5 @@ def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span)
             fix=("write UNION ALL, which keeps duplicates; or " if what == "UNION" else "")
             + "select an event time or a window's bounds as well; or say how long a row is remembered, "
             f"WITH (state_ttl = '1 d'); or {ASK}",
-        )
-    )
-
-
-def _check_ttl(options: ModelOptions, span: Span) -> None:
-    if options.state_ttl_ms is None:
-        return
-    raise DiagnosticError(
-        Diagnostic(
-            codes.STATE_TTL,
-            "state_ttl does nothing for this GROUP BY",
-            span,
-            cause="Spark keeps its state, and Spark drops nothing without a watermark",
-            fix="use a window, or allow_unbounded = true instead of state_ttl",
         )
     )

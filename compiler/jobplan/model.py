@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
+from compiler.jobplan.operators.change_aggregate import Accumulate, ChangeAggregate
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
 from compiler.jobplan.operators.distinct import Distinct, Marked
 from compiler.jobplan.operators.filter import Filter
@@ -25,6 +26,7 @@ from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
+from compiler.jobplan.operators.normalize import Normalize
 from compiler.jobplan.operators.over import Over, OverFunction
 from compiler.jobplan.operators.process import KeptState, Process
 from compiler.jobplan.operators.project import Project
@@ -52,8 +54,10 @@ MANIFEST_VERSION = 1
 __all__ = [
     "JOB_PLAN_VERSION",
     "MANIFEST_VERSION",
+    "Accumulate",
     "Aggregate",
     "Chain",
+    "ChangeAggregate",
     "Changes",
     "Column",
     "Distinct",
@@ -75,6 +79,7 @@ __all__ = [
     "Manifest",
     "Marked",
     "Match",
+    "Normalize",
     "Operator",
     "OptionValue",
     "Options",

@@ -11,6 +11,7 @@ from compiler.plan.node import Node, walk
 from compiler.plan.operators import (
     Aggregate,
     Boundary,
+    ChangeAggregate,
     Filter,
     FusedAggregate,
     Generate,
@@ -105,7 +106,7 @@ def _of_inputs(node: Node, wanted: set[str]) -> Sequence[Iterable[str]]:
             return [(wanted - _BOUNDS) | {node.time_column}]
         case Watermark():
             return [wanted | {node.column}]
-        case Aggregate():
+        case Aggregate() | ChangeAggregate():
             return [{name for expr in node.expressions for name in columns_of(expr)}]
         case FusedAggregate():
             return [node.reads]

@@ -20,11 +20,13 @@ class Changelog:
         exact: of an upsert changelog, whether each change tells the truth: `+I` only of a key that is not
             there, `+U` and `-D` only of one that is, and `-D` with the row as it was. Otherwise `+U` may be
             the first row of its key, and `-D` may name a key that never was and has nothing but the key.
+        before: of an upsert changelog, whether a `-U` with the row as it was stands before each `+U`.
     """
 
     kind: ChangelogKind = "append"
     key: tuple[str, ...] = ()
     exact: bool = False
+    before: bool = False
 
     @property
     def is_append(self) -> bool:
@@ -34,7 +36,7 @@ class Changelog:
     @property
     def inexact(self) -> Changelog:
         """The changelog after an operator that lets rows come and go without knowing what was there."""
-        return replace(self, exact=False)
+        return replace(self, exact=False, before=False)
 
     def __str__(self) -> str:
         if self.is_append:

@@ -37,9 +37,12 @@ def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
 def _name(node: Node) -> str:
     if isinstance(node, SeedJoin):
         return f"a {node.join} join"
-    return {"union": "UNION ALL", "window": "a window", "aggregate": "GROUP BY", "distinct": "DISTINCT"}.get(
-        node.kind, f"operator `{node.kind}`"
-    )
+    return {
+        "union": "UNION ALL",
+        "window": "a window",
+        "aggregate": "a window's GROUP BY",
+        "distinct": "DISTINCT",
+    }.get(node.kind, f"operator `{node.kind}`")
 
 
 def _fix(node: Node, changes: Changelog) -> str:

@@ -6,6 +6,7 @@ To add one: write its file and add it to `Operator`.
 from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
+from compiler.jobplan.operators.change_aggregate import ChangeAggregate
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
 from compiler.jobplan.operators.distinct import Distinct
 from compiler.jobplan.operators.filter import Filter
@@ -15,6 +16,7 @@ from compiler.jobplan.operators.interval_join import IntervalJoin
 from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
+from compiler.jobplan.operators.normalize import Normalize
 from compiler.jobplan.operators.over import Over
 from compiler.jobplan.operators.process import Process
 from compiler.jobplan.operators.project import Project
@@ -59,6 +61,8 @@ Operator = (
     | Distinct
     | FromChangelog
     | ToChangelog
+    | Normalize
+    | ChangeAggregate
     | LookupTable
     | LookupJoin
     | Process

@@ -2,6 +2,7 @@
 
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
+from compiler.plan.operators.change_aggregate import ChangeAggregate
 from compiler.plan.operators.distinct import Distinct
 from compiler.plan.operators.filter import Filter
 from compiler.plan.operators.from_changelog import FromChangelog
@@ -11,6 +12,7 @@ from compiler.plan.operators.interval_join import IntervalJoin
 from compiler.plan.operators.lookup_join import LookupJoin
 from compiler.plan.operators.lookup_table import LookupTable
 from compiler.plan.operators.match import Match
+from compiler.plan.operators.normalize import Normalize
 from compiler.plan.operators.over import Over
 from compiler.plan.operators.process import Process
 from compiler.plan.operators.project import Project
@@ -42,6 +44,7 @@ OPERATORS = (
     Window,
     Session,
     Aggregate,
+    ChangeAggregate,
     SessionAggregate,
     FusedAggregate,
     Match,
@@ -60,12 +63,14 @@ OPERATORS = (
     Rebalance,
     FromChangelog,
     ToChangelog,
+    Normalize,
 )
 
 __all__ = [
     "OPERATORS",
     "Aggregate",
     "Boundary",
+    "ChangeAggregate",
     "Distinct",
     "Filter",
     "FromChangelog",
@@ -75,6 +80,7 @@ __all__ = [
     "LookupJoin",
     "LookupTable",
     "Match",
+    "Normalize",
     "Over",
     "Process",
     "Project",

@@ -14,6 +14,7 @@ from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
+    change_aggregate,
     changelog_functions,
     distinct,
     filter,
@@ -23,6 +24,7 @@ from runtime.spark.operators import (
     lookup_join,
     lookup_table,
     match,
+    normalize,
     over,
     process,
     project,
@@ -62,6 +64,8 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Distinct: distinct.lower,
     model.FromChangelog: changelog_functions.lower_from,
     model.ToChangelog: changelog_functions.lower_to,
+    model.Normalize: normalize.lower,
+    model.ChangeAggregate: change_aggregate.lower,
     model.Union: union.lower,
     model.Rebalance: rebalance.lower,
     model.SeedJoin: seed_join.lower,

@@ -3,7 +3,6 @@ WITH (connector = 'filesystem', path = 'in/changes', format = 'csv', 'csv.header
 CREATE MODEL counts WITH (allow_unbounded = true) AS SELECT customer, count(*) AS n FROM orders GROUP BY customer;
 CREATE MODEL numbers AS SELECT n FROM counts;
 CREATE MODEL shouted AS SELECT upper(customer) AS customer, n FROM counts;
-CREATE MODEL idle WITH (state_ttl = '1 d') AS SELECT customer, count(*) AS n FROM orders GROUP BY customer;
 CREATE MODEL no_key AS SELECT * FROM FROM_CHANGELOG(TABLE changes, DESCRIPTOR(op));
 CREATE MODEL no_text AS SELECT * FROM FROM_CHANGELOG(TABLE changes PARTITION BY id, DESCRIPTOR(number));
 CREATE MODEL key_is_op AS SELECT * FROM FROM_CHANGELOG(TABLE changes PARTITION BY op, DESCRIPTOR(op));

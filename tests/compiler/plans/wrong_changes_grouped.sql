@@ -1,0 +1,11 @@
+CREATE MODEL last_rows WITH (allow_unbounded = true) AS SELECT customer, price, ordered_at FROM orders QUALIFY row_number() OVER (PARTITION BY customer ORDER BY ordered_at DESC) = 1;
+CREATE MODEL unasked AS SELECT price, count(*) AS n FROM last_rows GROUP BY price;
+CREATE MODEL one AS SELECT count(*) AS n FROM last_rows;
+CREATE MODEL firsts WITH (allow_unbounded = true) AS SELECT price, first_value(customer) AS who FROM last_rows GROUP BY price;
+CREATE MODEL sketches WITH (allow_unbounded = true) AS SELECT price, collect_list(customer) AS who FROM last_rows GROUP BY price;
+CREATE MODEL unlike WITH (allow_unbounded = true) AS SELECT customer, sum(DISTINCT price) AS who FROM last_rows GROUP BY customer;
+CREATE MODEL nested WITH (allow_unbounded = true) AS SELECT array(customer) AS names, count(*) AS n FROM last_rows GROUP BY array(customer);
+CREATE MODEL idle WITH (state_ttl = '1 d') AS SELECT customer, first_value(price) AS price FROM orders GROUP BY customer;
+CREATE SINK out WITH (connector = 'print') AS SELECT * FROM last_rows;
+CREATE MODEL spark_keeps WITH (allow_unbounded = true) AS SELECT customer, count(*) AS n FROM orders GROUP BY customer;
+CREATE MODEL over_spark WITH (allow_unbounded = true) AS SELECT n, count(*) AS customers FROM spark_keeps GROUP BY n;
