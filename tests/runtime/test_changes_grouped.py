@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 from pyspark.sql import SparkSession
 
 from compiler.compile import compile_project
@@ -137,6 +138,7 @@ def test_groups_follow_the_table_from_run_to_run(session: SparkSession, tmp_path
         changes.check(session)
 
 
+@pytest.mark.soak
 def test_groups_survive_a_kill(session: SparkSession, tmp_path: Path) -> None:
     changes = Changes(tmp_path, seed=11)
     plan = changes.compile()
