@@ -4,6 +4,7 @@ Usage: crash_driver.py PROJECT PLAN FAULT. Faults live here, not in the product:
 
     after:SINK:EPOCH  right after a sink has committed an epoch, before Spark hears of it
     files:EPOCH       when an epoch's part files are there, before the manifest lists them
+    task:EPOCH        when one task of an epoch has committed to a database, and the others have not begun
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from sessions import open_test_session
 
@@ -61,10 +64,32 @@ def die_amid_files(epoch: int) -> None:
     FilesystemWriter.write = write_and_die  # type: ignore[method-assign, assignment]  # for this process only
 
 
+def die_amid_tasks(epoch: int) -> None:
+    """One task of a database's sink has committed its part."""
+    from runtime.connectors.sinks.postgres import PostgresWriter
+
+    run_tasks = PostgresWriter._run
+
+    def run_one_and_die(self: PostgresWriter, number: int, part: Any, rows: DataFrame) -> dict[str, int]:
+        def only_the_first(batches: Any) -> Any:
+            context = TaskContext.get()
+            if context is not None and context.partitionId() == 0:
+                yield from part(batches)
+
+        if number == epoch:
+            run_tasks(self, number, only_the_first, rows)  # type: ignore[arg-type]  # called just as a part
+            die()
+        return run_tasks(self, number, part, rows)
+
+    PostgresWriter._run = run_one_and_die  # type: ignore[method-assign, assignment]  # for this process only
+
+
 def main() -> None:
     project, plan, fault = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3].split(":")
     if fault[0] == "after":
         die_after(fault[1], int(fault[2]))
+    elif fault[0] == "task":
+        die_amid_tasks(int(fault[1]))
     else:
         die_amid_files(int(fault[1]))
     text = plan_from_json(plan.read_text())

@@ -310,10 +310,11 @@ def _set() -> threading.Event:
     return event
 
 
-def test_killed_before_sparks_commit(session: SparkSession, postgres: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", ["after:out:1", "task:1"], ids=["before Spark's commit", "amid the tasks"])
+def test_killed(session: SparkSession, postgres: Database, tmp_path: Path, fault: str) -> None:
     three_files(tmp_path)
     plan = plans.plan(plans.query((plans.scan(),), "scan", (orders_sink(postgres),)))
-    killed(plan, tmp_path, "after:out:1")
+    killed(plan, tmp_path, fault)
     assert checkpoint(tmp_path).in_flight
     assert len(copied(postgres)) < len(ALL)
     report = run(plan, tmp_path, session=session)
