@@ -47,7 +47,7 @@ def check(project: RandomProject, root: Path, database: duckdb.DuckDBPyConnectio
         assert rows_of_sinks(compiled(root, project, without), database, TABLES) == plain
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(project=random_projects())
 def test_the_same_rows(project: RandomProject, tmp_path: Path, database: duckdb.DuckDBPyConnection) -> None:
     check(project, tmp_path / "project", database)
