@@ -12,7 +12,7 @@ from compiler.jobplan.model import Normalize
 from compiler.jobplan.operators.base import OP_COLUMN, SEQUENCE_COLUMN
 from runtime.spark.buckets.lowering import arrow_schema, bucketed, key_columns
 from runtime.spark.buckets.normalize import Normalizer, NormalizeSpec
-from runtime.spark.changes import visible
+from runtime.spark.changes import are_changes, visible
 from runtime.spark.context import Context, quote
 
 _ORDER = ("at", "place", "part", "row")
@@ -21,6 +21,9 @@ _ORDER = ("at", "place", "part", "row")
 def lower(op: Normalize, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     """The last row of each key in state by bucket; the changes of an epoch in the order of their arrival."""
     (rows,) = inputs
+    if not are_changes(rows):
+        # Of rows that all are there, none is taken back.
+        return rows
     keys, named = key_columns([quote(key) for key in op.keys] or ["0"], rows)
     plain = rows.select(*visible(rows), *named)
     known = SEQUENCE_COLUMN in rows.columns
