@@ -23,10 +23,10 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 	then echo $$python; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak lint format grammar lock bench clean
+.PHONY: help setup demo test soak lint format grammar lock bench services services-stop clean
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 setup: $(STAMP) ## make the environment, or bring it up to date
 
@@ -78,6 +78,12 @@ bench: $(STAMP) ## measure compiling, starting and running; fails if a limit is 
 	$(BIN)/python -m bench.compile
 	$(BIN)/python -m bench.startup
 	$(BIN)/python -m bench.overhead
+
+services: $(STAMP) ## start the servers that examples use, on free ports
+	@$(BIN)/python -m pipelines.services start
+
+services-stop: $(STAMP) ## stop them; their data stay in .headrace/services
+	@$(BIN)/python -m pipelines.services stop
 
 clean: ## remove what builds, tests and demos leave; the environment stays
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist target

@@ -57,6 +57,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for all tests that need Spark: starting it costs more than most of them."""
+    from runtime.connectors.packages import PACKAGES
     from runtime.spark.session import SessionSettings, close_session, open_session
 
     log = tmp_path_factory.mktemp("jvm") / "jvm.log"
@@ -64,7 +65,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         app_name="headrace-tests",
         log_path=log,
         master="local[2]",
-        packages=("io.delta:delta-spark_4.2_2.13:4.4.0",),
+        packages=tuple(package for packages in PACKAGES.values() for package in packages),
         conf={"spark.databricks.delta.snapshotPartitions": "2"},
         short_run=True,
         python_workers=True,
@@ -100,3 +101,13 @@ def postgres(postgres_server: PostgresServer) -> Iterator[Database]:
     database.create()
     yield database
     database.drop()
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A broker's address; it is started by the first test that needs one."""
+    from pipelines.services.kafka import KAFKA
+
+    folder = tmp_path_factory.mktemp("kafka")
+    yield KAFKA.start(folder)
+    KAFKA.stop(folder)

@@ -14,6 +14,8 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
+from compiler.jobplan.model import OptionValue
+from compiler.plan import types as t
 from compiler.plan.logical import BoundSink, Delivery
 from compiler.plan.node import Node
 from compiler.syntax import declarations as decl
@@ -51,12 +53,13 @@ def bind_sink(
         raise Poisoned(sink.name.value)
     keys = _columns(sink.primary_key, node, sink, reporter)
     partitions = _columns(sink.partitioned_by, node, sink, reporter)
+    options = _with_message_keys(sink, resolved, node, reporter)
     asked = cast("Delivery | None", resolved.common.get("delivery"))
     return BoundSink(
         name=sink.name.value,
         node=node,
         connector=resolved.connector,
-        options=tuple(resolved.options.items()),
+        options=tuple(options.items()),
         delivery=asked or ("exactly_once" if resolved.connector.exactly_once else "at_least_once"),
         asked_delivery=asked,
         primary_key=keys,
@@ -64,6 +67,41 @@ def bind_sink(
         span=sink.name.span,
         places={**resolved.places, "primary_key": _place(sink.primary_key, sink)},
     )
+
+
+def _with_message_keys(
+    sink: decl.SinkDecl, resolved: Resolved, node: Node, reporter: Reporter
+) -> dict[str, OptionValue]:
+    """The options, with the columns of a message's key as the query spells them; `raw` has one column."""
+    options = dict(resolved.options)
+    given = options.get("key.fields")
+    keys: tuple[str, ...] = ()
+    if given is not None:
+        place = resolved.places.get("key.fields", sink.name.span)
+        names = tuple(decl.Text(name.strip(), place) for name in str(given).split(";"))
+        keys = _columns(names, node, sink, reporter)
+        options["key.fields"] = ";".join(keys)
+    elif "key.format" in options:
+        _raw_or_keys(sink, resolved, "key.format", "key.format needs key.fields", reporter)
+    value_types = [field.type for field in node.schema.fields]
+    key_types = [field.type for field in node.schema.fields if field.name in keys]
+    key_format = options.get("key.format", options.get("format"))
+    for option, form, types in (
+        ("format", options.get("format"), value_types),
+        ("key.fields", key_format if given is not None else None, key_types),
+    ):
+        if form == "raw" and (len(types) != 1 or types[0] not in (t.STRING, t.BINARY)):
+            problem = f"format `raw` of sink `{sink.name.value}` takes one column of type STRING or BINARY"
+            _raw_or_keys(sink, resolved, option, problem, reporter)
+    return options
+
+
+def _raw_or_keys(
+    sink: decl.SinkDecl, resolved: Resolved, option: str, problem: str, reporter: Reporter
+) -> None:
+    place = resolved.places.get(option, sink.name.span)
+    fix = "name the columns of the key in key.fields, with ; between them, or choose another format"
+    reporter.add(Diagnostic(codes.WRONG_VALUE, problem, place, fix=fix))
 
 
 def _place(names: tuple[decl.Text, ...], sink: decl.SinkDecl) -> Span:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -66,6 +67,7 @@ def bind_source(
     if resolved is not None:
         metadata = metadata_keys(source.columns, resolved.connector, found)
         _check_fields(source, resolved, found)
+        _check_raw(source, resolved, physical, metadata, found)
         policies = read_policies(source, resolved, config.target.trigger_ms, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
@@ -170,6 +172,30 @@ def _check_fields(source: decl.SourceDecl, resolved: Resolved, reporter: Reporte
                     fix=did_you_mean(name, names),
                 )
             )
+
+
+def _check_raw(
+    source: decl.SourceDecl,
+    resolved: Resolved,
+    physical: Sequence[Field],
+    metadata: tuple[tuple[str, str], ...],
+    reporter: Reporter,
+) -> None:
+    """The format `raw` is a record's bytes as they are, in one column."""
+    if resolved.options.get("format") != "raw":
+        return
+    besides = {name for name, _ in metadata}
+    record = [field for field in physical if field.name not in besides]
+    if len(record) != 1 or record[0].type not in (t.STRING, t.BINARY):
+        reporter.add(
+            Diagnostic(
+                codes.WRONG_VALUE,
+                f"source `{source.name.value}` must have one column for the format `raw`",
+                resolved.places.get("format", source.name.span),
+                cause="a raw record is one text, or one value of bytes",
+                fix="declare one column of type STRING or BINARY, besides METADATA columns",
+            )
+        )
 
 
 def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:

@@ -1,6 +1,6 @@
 """The connectors that the compiler knows, one a file. A new one is a file here and a line in this list."""
 
-from compiler.connectors import blackhole, console, datagen, delta, filesystem, jdbc, webhook
+from compiler.connectors import blackhole, console, datagen, delta, filesystem, jdbc, kafka, webhook
 from compiler.connectors.spec import Connector, Option
 
 CONNECTORS: tuple[Connector, ...] = (
@@ -8,6 +8,7 @@ CONNECTORS: tuple[Connector, ...] = (
     delta.CONNECTOR,
     jdbc.CONNECTOR,
     webhook.CONNECTOR,
+    kafka.CONNECTOR,
     datagen.CONNECTOR,
     console.CONNECTOR,
     blackhole.CONNECTOR,

@@ -32,7 +32,7 @@ COMMON: dict[Role, tuple[Option, ...]] = {
 
 
 # Flink's connectors that this version has not.
-_LATER = ("kafka", "upsert-kafka", "kinesis", "elasticsearch", "hive", "iceberg")
+_LATER = ("upsert-kafka", "kinesis", "elasticsearch", "hive", "iceberg")
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,9 @@ def resolve(
                     fix=_add(owner, needed.name, needed.choices[0] if needed.choices else "…"),
                 )
             )
+    if connector.problems is not None and role == "source":
+        for name, problem, fix in connector.problems(values):
+            _report(reporter, codes.WRONG_VALUE, problem, places.get(name, owner.span), fix)
     common = {option.name for option in COMMON[role]}
     ordered = [o.name for o in own if o.name in values] + [
         n for n in values if n not in {o.name for o in own}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -62,6 +63,7 @@ class Connector:
         lookup: whether a source of it can be read whole at any time, as a table.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
+        problems: looks at all options of a source together; gives an option, what is wrong, and the fix.
     """
 
     name: str
@@ -76,3 +78,4 @@ class Connector:
     lookup: bool = False
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()
+    problems: Callable[[Mapping[str, object]], Iterable[tuple[str, str, str]]] | None = None

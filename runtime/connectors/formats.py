@@ -1,4 +1,4 @@
-"""File formats: the options of headrace as those of Spark."""
+"""Formats and clients: the options of headrace as those of Spark."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _NAMES: dict[str, dict[str, str]] = {
     "json": {**_TEXT, "multi_line": "multiLine"},
     "parquet": {"compression": "compression"},
     "orc": {"compression": "compression"},
+    "raw": {},
 }
 FORMATS = tuple(_NAMES)
 
@@ -43,3 +44,12 @@ def spark_options(options: Options) -> dict[str, str]:
         if value is not None:
             found[sparks] = str(value).lower() if isinstance(value, bool) else str(value)
     return found
+
+
+def client_options(options: Options) -> dict[str, str]:
+    """The options under `properties.`, by the names under which Spark hands them to Kafka's client."""
+    return {
+        "kafka." + name.removeprefix("properties."): str(value)
+        for name, value in options.items()
+        if name.startswith("properties.")
+    }

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from compiler.jobplan.model import JobPlan, Scan
 
-PACKAGES: dict[str, tuple[str, ...]] = {"delta": ("io.delta:delta-spark_4.2_2.13:4.4.0",)}
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "delta": ("io.delta:delta-spark_4.2_2.13:4.4.0",),
+    "kafka": ("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",),
+}
 
 
 def packages_of(plan: JobPlan) -> tuple[str, ...]:

@@ -27,6 +27,9 @@ _UNKNOWN_OPERATION = re.compile(
     r"value=(?P<value>[^\n]*?)(?:\s*SQLSTATE|$)",
     re.MULTILINE,
 )
+_BAD_RECORD_AT = re.compile(
+    r"\[headrace:bad_record\] source=(?P<source>\S+) position=(?P<position>\S+) (?P<raw>[^\n]*)"
+)
 _PYTHON = re.compile(r"(?:FunctionFailure|MatchFailure): (?P<where>[^:\n]+): (?P<what>[^\n]+)")
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
 _FILE_URI = re.compile(r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE)
@@ -42,6 +45,8 @@ _MALFORMED_TEXT = (
     "Malformed ORC file",
     "SchemaColumnConvertNotSupported",
 )
+_NO_TOPIC = ("UnknownTopicOrPartition", "This server does not host this topic-partition")
+_NO_BROKER = ("waiting for a node assignment", "No resolvable bootstrap urls", "Call: fetchMetadata")
 _GONE = ("FILE_NOT_EXIST", "PATH_NOT_FOUND")
 
 
@@ -64,6 +69,8 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
         or _operation(links)
         or _in_python(query, links)
         or _missing(query, links)
+        or _bad_message(links)
+        or _broker(query, links)
         or _bad_record(query, links)
         or _other(query, links)
     )
@@ -140,6 +147,42 @@ def _missing(query: str, links: list[_Link]) -> Diagnostic | None:
                 f"query {query} needs {file or 'a file'}, which does not exist",
                 cause="a file that was listed, or that an unfinished epoch has to read again, is gone",
                 fix="bring the file back; files must stay until the epoch that reads them is done",
+            )
+    return None
+
+
+def _broker(query: str, links: list[_Link]) -> Diagnostic | None:
+    """What Kafka's client says that stands for a mistake in the options, or for a broker that is away."""
+    for link in links:
+        text = f"{link.kind} {link.message}"
+        said = link.message.splitlines()[0] if link.message else link.kind
+        if any(word in text for word in _NO_TOPIC):
+            return Diagnostic(
+                QUERY_FAILED,
+                f"query {query} failed: a Kafka topic of it does not exist",
+                cause=f"the broker says: {said}",
+                fix="create the topic, or correct the option 'topic'",
+            )
+        if any(word in text for word in _NO_BROKER):
+            return Diagnostic(
+                QUERY_FAILED,
+                f"query {query} failed: its Kafka broker does not answer",
+                cause=f"Kafka's client says: {said}",
+                fix="look whether the broker runs and 'properties.bootstrap.servers' is right; the next run "
+                "goes on where this one ended",
+            )
+    return None
+
+
+def _bad_message(links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        match = _BAD_RECORD_AT.search(link.message)
+        if match:
+            return Diagnostic(
+                BAD_RECORD,
+                f"source {match['source']} cannot read the record at {match['position']}",
+                cause=f"it is {_SQLSTATE.sub('', match['raw'])[:_MOST]}",
+                fix="correct the declared columns, or say with on_bad_record what becomes of such records",
             )
     return None
 

@@ -11,6 +11,7 @@ from runtime.connectors.sinks.console import ConsoleWriter
 from runtime.connectors.sinks.delta import DeltaWriter
 from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.connectors.sinks.jdbc import jdbc_writer
+from runtime.connectors.sinks.kafka import KafkaWriter
 from runtime.connectors.sinks.memory import MemoryWriter
 from runtime.connectors.sinks.webhook import WebhookWriter
 
@@ -19,6 +20,7 @@ SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "delta": DeltaWriter,
     "jdbc": jdbc_writer,
     "http": WebhookWriter,
+    "kafka": KafkaWriter,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

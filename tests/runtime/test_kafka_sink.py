@@ -1,0 +1,81 @@
+"""Topics of a real broker as sinks, and from one topic to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import SparkSession
+from test_kafka_source import go, make_topic, row, send
+from test_policies import compiled
+
+
+def messages(kafka: str, topic: str, count: int) -> list[tuple[bytes | None, bytes | None]]:
+    """Key and value of the first messages of partition 0, and a look for more."""
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "test", "isolation.level": "read_committed"})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    found = consumer.consume(count, timeout=30)
+    found += consumer.consume(1, timeout=0.5)
+    consumer.close()
+    assert not [message.error() for message in found if message.error()]
+    return [(message.key(), message.value()) for message in found]
+
+
+def project(kafka: str, source: str, *sinks: str) -> str:
+    client = f"connector = 'kafka', 'properties.bootstrap.servers' = '{kafka}'"
+    declared = f"CREATE SOURCE t (id INT, v STRING) WITH ({client}, topic = '{source}', format = 'json');"
+    return declared + "".join(
+        f"CREATE SINK s{number} WITH ({client}, {sink};" for number, sink in enumerate(sinks)
+    )
+
+
+def test_from_topic_to_topics(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    source, as_json, as_csv, as_raw = (make_topic(kafka) for _ in range(4))
+    send(kafka, source, row(1, "ü"), '{"id": 2}')
+    sql = project(
+        kafka,
+        source,
+        f"topic = '{as_json}', format = 'json', 'key.fields' = 'ID') AS SELECT * FROM t",
+        f"topic = '{as_csv}', format = 'csv', 'csv.delimiter' = '|', 'key.fields' = 'v', "
+        "'key.format' = 'raw') AS SELECT * FROM t",
+        f"topic = '{as_raw}', format = 'raw') AS SELECT v FROM t",
+    )
+    report = go(tmp_path, session, sql)
+    assert not report.failures
+    assert report.rows_written == 6
+    assert messages(kafka, as_json, 2) == [
+        (b'{"id":1}', '{"id":1,"v":"ü"}'.encode()),
+        (b'{"id":2}', b'{"id":2,"v":null}'),
+    ]
+    assert messages(kafka, as_csv, 2) == [("ü".encode(), "1|ü".encode()), (None, b"2|")]
+    assert messages(kafka, as_raw, 2) == [(None, "ü".encode()), (None, None)]
+    # Another run has nothing new to send.
+    assert go(tmp_path, session, sql).rows_written == 0
+
+
+def test_an_oversized_message_fails_the_epoch_and_loses_nothing(
+    session: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    source, target = make_topic(kafka), make_topic(kafka)
+    send(kafka, source, row(1, "x" * 5000))
+    big = f"topic = '{target}', format = 'json'%s) AS SELECT * FROM t"
+    small = project(kafka, source, big % ", 'properties.max.request.size' = '1000'")
+    failed = go(tmp_path, session, small)
+    assert "max.request.size" in (failed.failures[0].cause or failed.failures[0].message)
+    assert not go(tmp_path, session, project(kafka, source, big % "")).failures
+    assert len(messages(kafka, target, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sink", "problem"),
+    [
+        ("topic = 'x', format = 'raw') AS SELECT * FROM t", "takes one column of type STRING or BINARY"),
+        ("topic = 'x', format = 'json', 'key.fields' = 'w') AS SELECT * FROM t", "has no column `w`"),
+        ("topic = 'x', format = 'json', 'key.format' = 'csv') AS SELECT * FROM t", "needs key.fields"),
+        ("topic = 'x', format = 'json', delivery = 'exactly_once') AS SELECT * FROM t", "HR402"),
+    ],
+)
+def test_what_a_topic_cannot_take_is_refused(tmp_path: Path, sink: str, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        compiled(tmp_path, project("nowhere:1", "t", sink))

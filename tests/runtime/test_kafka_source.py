@@ -1,0 +1,178 @@
+"""Topics of a real broker as sources."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
+from files import rows_of
+from pyspark.sql import SparkSession
+from test_policies import compiled
+
+from pipelines.services.base import free_port
+from runtime.jobs.report import RunReport
+from runtime.jobs.runner import run
+
+_names = (f"topic_{number}" for number in itertools.count())
+COLUMNS = "id INT NOT NULL, v STRING"
+
+
+def make_topic(kafka: str, partitions: int = 1) -> str:
+    name = next(_names)
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_topics([NewTopic(name, partitions)])[name].result(30)
+    return name
+
+
+def send(kafka: str, topic: str, *values: str | None, partition: int = 0, **more: Any) -> None:
+    producer = Producer({"bootstrap.servers": kafka})
+    for value in values:
+        producer.produce(topic, value if value is None else value.encode(), partition=partition, **more)
+    assert producer.flush(30) == 0
+
+
+def project(kafka: str, topic: str, columns: str = COLUMNS, options: str = "", format_: str = "json") -> str:
+    return f"""
+        CREATE SOURCE t ({columns}) WITH (connector = 'kafka', topic = '{topic}',
+          'properties.bootstrap.servers' = '{kafka}', format = '{format_}'{options});
+        CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT * FROM t;
+    """
+
+
+def go(root: Path, session: SparkSession, sql: str) -> RunReport:
+    return run(compiled(root, sql), root, session=session)
+
+
+def row(number: int, value: str = "a") -> str:
+    return json.dumps({"id": number, "v": value})
+
+
+def test_json_with_all_metadata(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    topic = make_topic(kafka, 2)
+    headers = [("h", b"first"), ("g", b"x"), ("h", b"last")]
+    send(kafka, topic, row(1), key=b"k", headers=headers, timestamp=1_704_067_200_123)
+    # A tombstone holds no row.
+    send(kafka, topic, row(2, "ü"), None, partition=1, timestamp=1_704_067_201_000)
+    columns = (
+        f"{COLUMNS}, topic STRING METADATA, p INT METADATA FROM 'partition', `offset` BIGINT METADATA, "
+        "ts TIMESTAMP(3) METADATA FROM 'timestamp', kind STRING METADATA FROM 'timestamp-type', "
+        "key STRING METADATA, headers MAP<STRING, BINARY> METADATA, h AS CAST(headers['h'] AS STRING)"
+    )
+    sql = project(kafka, topic, columns).replace(
+        "SELECT *", "SELECT id, v, topic, p, `offset`, ts, kind, key, h"
+    )
+    assert not go(tmp_path, session, sql).failures
+    first, second = sorted(rows_of(tmp_path / "out"), key=lambda found: found["id"])
+    assert first == {
+        "id": 1,
+        "v": "a",
+        "topic": topic,
+        "p": 0,
+        "offset": 0,
+        "kind": "CreateTime",
+        "ts": "2024-01-01T00:00:00.123Z",
+        "key": "k",
+        "h": "last",
+    }
+    assert second == {
+        "id": 2,
+        "v": "ü",
+        "topic": topic,
+        "p": 1,
+        "offset": 0,
+        "kind": "CreateTime",
+        "ts": "2024-01-01T00:00:01.000Z",
+    }
+
+
+def test_csv_and_raw(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    topic = make_topic(kafka)
+    send(kafka, topic, "1;a;b", '2;"c;d";')
+    sql = project(kafka, topic, "id INT, a STRING, b STRING", ", 'csv.delimiter' = ';'", "csv")
+    sql += (
+        project(kafka, topic, "line STRING", "", "raw")
+        .replace(" t ", " r ")
+        .replace("FROM t", "FROM r")
+        .replace("SINK out", "SINK lines")
+        .replace("'out'", "'lines'")
+    )
+    assert not go(tmp_path, session, sql).failures
+    rows = sorted(rows_of(tmp_path / "out"), key=lambda found: found["id"])
+    assert rows == [{"id": 1, "a": "a", "b": "b"}, {"id": 2, "a": "c;d"}]
+    assert sorted(found["line"] for found in rows_of(tmp_path / "lines")) == ["1;a;b", '2;"c;d";']
+
+
+def test_epochs_are_bounded_and_new_partitions_are_read(
+    session: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    topic = make_topic(kafka)
+    send(kafka, topic, *(row(number) for number in range(5)))
+    sql = project(kafka, topic, options=", max_records_per_epoch = 2")
+    assert sum(query.epochs for query in go(tmp_path, session, sql).queries) == 3
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    send(kafka, topic, row(5), partition=1)
+    assert not go(tmp_path, session, sql).failures
+    assert sorted(found["id"] for found in rows_of(tmp_path / "out")) == [0, 1, 2, 3, 4, 5]
+
+
+def test_where_a_query_begins(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    topic = make_topic(kafka, 2)
+    for number in range(4):
+        send(kafka, topic, row(number), timestamp=1_000_000 + number)
+    send(kafka, topic, row(9), partition=1, timestamp=5)
+    starts = {
+        "earliest-offset": ("", [0, 1, 2, 3, 9]),
+        "latest": ("", []),
+        "timestamp": (", 'scan.startup.timestamp-millis' = '1000002'", [2, 3]),
+        "specific-offsets": (
+            ", 'scan.startup.specific-offsets' = 'partition:0,offset:3;partition:1,offset:0'",
+            [3, 9],
+        ),
+    }
+    for mode, (more, expected) in starts.items():
+        root = tmp_path / mode
+        report = go(root, session, project(kafka, topic, options=f", 'scan.startup.mode' = '{mode}'{more}"))
+        assert not report.failures
+        assert sorted(found["id"] for found in rows_of(root / "out")) == expected, mode
+
+
+def test_a_poison_record_is_named_with_its_position(
+    session: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    topic = make_topic(kafka)
+    send(kafka, topic, row(1), "{broken", "[" + row(2) + "]", '{"v": "no id"}', row(3))
+    failed = go(tmp_path / "fail", session, project(kafka, topic))
+    assert [failure.code.name for failure in failed.failures] == ["HR406"]
+    assert f"{topic}/0/1" in failed.failures[0].message
+    assert "{broken" in (failed.failures[0].cause or "")
+
+    letters = (
+        project(kafka, topic, options=", on_bad_record = 'dead_letter', dead_letter = 'bad'")
+        + "CREATE SINK bad WITH (connector = 'filesystem', path = 'bad', format = 'json');"
+    )
+    assert not go(tmp_path / "letters", session, letters).failures
+    assert sorted(found["id"] for found in rows_of(tmp_path / "letters" / "out")) == [1, 3]
+    bad = {found["position"]: found["raw"] for found in rows_of(tmp_path / "letters" / "bad")}
+    assert bad == {
+        f"{topic}/0/1": "{broken",
+        f"{topic}/0/2": "[" + row(2) + "]",
+        f"{topic}/0/3": '{"v":"no id"}',
+    }
+
+
+def test_a_topic_that_is_not_there_is_named(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    report = go(tmp_path, session, project(kafka, "nobody_made_this"))
+    assert report.failures
+    assert report.failures[0].message == "query out failed: a Kafka topic of it does not exist"
+
+
+def test_a_broker_that_is_down_ends_the_query(session: SparkSession, tmp_path: Path) -> None:
+    quick = ", 'properties.default.api.timeout.ms' = '1500', 'properties.request.timeout.ms' = '1000'"
+    report = go(tmp_path, session, project(f"127.0.0.1:{free_port()}", "t", options=quick))
+    assert report.failures[0].message == "query out failed: its Kafka broker does not answer"
