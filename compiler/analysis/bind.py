@@ -46,6 +46,11 @@ class ParsedModel:
     body: Body | None
     _found: list[list[tuple[str, Span]]] = field(default_factory=list, compare=False, repr=False)
 
+    @property
+    def name(self) -> str:
+        """As it was written."""
+        return self.declaration.name.value
+
     def references(self) -> list[tuple[str, Span]]:
         """Names of the relations that it reads, and where; looked for once."""
         if not self._found:

@@ -8,15 +8,14 @@ from typing import Protocol, TypeVar
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import Span
-from compiler.syntax.declarations import ModelDecl, SinkDecl
 
 
 class Reader(Protocol):
     """A model, or another declaration with a query."""
 
     @property
-    def declaration(self) -> ModelDecl | SinkDecl:
-        """What was written."""
+    def name(self) -> str:
+        """As it was written."""
         ...
 
     def references(self) -> list[tuple[str, Span]]:
@@ -32,7 +31,7 @@ _SHOWN = 4
 
 def in_order(models: list[AnyReader], reporter: Reporter) -> list[AnyReader]:
     """Models so that each follows those that it reads; members of a cycle are reported and left out."""
-    by_name = {m.declaration.name.value.lower(): m for m in models}
+    by_name = {m.name.lower(): m for m in models}
     reads = {
         name: [(ref.lower(), span) for ref, span in model.references() if ref.lower() in by_name]
         for name, model in by_name.items()
@@ -87,7 +86,7 @@ def _visit(
 def _report(
     cycle: list[str], by_name: Mapping[str, Reader], span: Span, edges: dict[str, Span], reporter: Reporter
 ) -> None:
-    names = [by_name[name].declaration.name.value for name in cycle]
+    names = [by_name[name].name for name in cycle]
     around = [f"`{name}`" for name in (*names, names[0])]
     if len(around) > 2 * _SHOWN:
         around = [*around[:_SHOWN], "…", *around[-_SHOWN:]]
@@ -97,7 +96,7 @@ def _report(
     else:
         message, fix = "models form a cycle", "take one of these references out"
     related = tuple(
-        Label(edges[name], f"`{by_name[name].declaration.name.value}` is read here")
+        Label(edges[name], f"`{by_name[name].name}` is read here")
         for name in cycle[1 : 2 * _SHOWN]
         if name in edges
     )

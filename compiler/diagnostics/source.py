@@ -57,7 +57,7 @@ class SourceFile:
         return self.text[start : end - 1].rstrip("\r")
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, array_like=True):
     """A range of characters in a file; `end` is exclusive."""
 
     file: SourceFile

@@ -31,6 +31,7 @@ from compiler.syntax.declarations import (
     Text,
 )
 from compiler.syntax.directives import directives
+from compiler.syntax.outline import FileOutline
 from compiler.syntax.parsed import PropertiesDecl, Scope, unique_options
 
 
@@ -98,7 +99,19 @@ class _Assembler:
             frozenset(self.broken),
             self._policy(config),
             self._functions(),
+            outlines=self._outlines(),
         )
+
+    def _outlines(self) -> dict[str, FileOutline]:
+        """Of the files whose declarations stand as they were read."""
+        standing = {id(d) for d in (*self.sources, *self.models, *self.sinks)}
+        found: dict[str, FileOutline] = {}
+        for scope in self.scopes:
+            outline = scope.outline()
+            declared = (*scope.sources, *scope.models, *scope.sinks)
+            if outline is not None and all(id(d) in standing for d in declared):
+                found[scope.file.path] = outline
+        return found
 
     def _policy(self, config: ProjectConfig) -> Policy:
         """The project's own, and the comments of its files."""

@@ -71,7 +71,7 @@ def load_project(
         if shown.endswith(".csv"):
             seeds.append((file, content))
         else:
-            scopes.append(_read(file, known, reporter))
+            scopes.append(read_file(file, known, reporter))
     _unused_variables(given, known, declared, scopes, reporter)
     project = assemble(root, config, scopes, seeds, reporter)
     return structs.replace(project, python=_python(root, reporter))
@@ -141,6 +141,21 @@ def _no_project(root: Path) -> Diagnostic:
     return Diagnostic(NO_PROJECT, "no project here", cause=cause, fix=fix)
 
 
+def read_config(
+    root: Path,
+    *,
+    target: str | None,
+    variables: Mapping[str, object],
+    reporter: Reporter,
+    environment: Mapping[str, str],
+) -> ProjectConfig | None:
+    """What the headrace.yml of a folder says; see `load_project`."""
+    path = project_file(root)
+    if path is None:
+        return None
+    return _config(path, target, cli_variables(variables, reporter), environment, reporter)[0]
+
+
 def _config(
     path: Path,
     target: str | None,
@@ -196,7 +211,8 @@ def _unread(shown: str, reporter: Reporter) -> Scope:
     return scope
 
 
-def _read(file: SourceFile, variables: Mapping[str, str], reporter: Reporter) -> Scope:
+def read_file(file: SourceFile, variables: Mapping[str, str], reporter: Reporter) -> Scope:
+    """What one file gives, variables being known."""
     scope = Scope(file, variables, reporter)
     if file.path.endswith(".sql"):
         stem = file.path.rsplit("/", 1)[-1][: -len(".sql")]

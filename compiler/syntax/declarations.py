@@ -6,6 +6,7 @@ a query, YAML a list of steps; the binder turns both into the same logical plan.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from msgspec import Struct, field
@@ -13,10 +14,11 @@ from msgspec import Struct, field
 from compiler.diagnostics.policy import Policy
 from compiler.diagnostics.source import Span
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.outline import FileOutline
 from compiler.syntax.python_functions import PythonFiles
 
 
-class Text(Struct, frozen=True):
+class Text(Struct, frozen=True, array_like=True):
     """A word or value with its place. `quoted` tells 'true' from true."""
 
     value: str
@@ -24,7 +26,7 @@ class Text(Struct, frozen=True):
     quoted: bool = False
 
 
-class OptionDecl(Struct, frozen=True):
+class OptionDecl(Struct, frozen=True, array_like=True):
     """An entry of WITH ( ) or `with:`; values are text until the connector's options are checked.
 
     `inherited` marks what a SET gave to the statements after it; the statement's own options go first.
@@ -235,7 +237,7 @@ class Project(Struct, frozen=True):
 
     `broken` holds, in lower case, the names of what was declared and could not be read. That has been
     reported; whoever reads such a name is not wrong as well. `policy` says which warnings are silenced or
-    raised.
+    raised. `outlines` has the files, by path, whose declarations are what they are whatever other files say.
     """
 
     root: str
@@ -248,3 +250,4 @@ class Project(Struct, frozen=True):
     policy: Policy = field(default_factory=Policy)
     functions: tuple[FunctionDecl, ...] = ()
     python: PythonFiles = field(default_factory=PythonFiles)
+    outlines: Mapping[str, FileOutline] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from compiler.diagnostics.source import SourceFile, Span
 
 
-class Piece(Struct, frozen=True):
+class Piece(Struct, frozen=True, array_like=True):
     """A run of text: from `start` on it stands at `origin` in the file.
 
     `length` is that of the original: equal to the text's for copied runs, and the length of `${name}`

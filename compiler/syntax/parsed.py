@@ -16,6 +16,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.syntax.declarations import (
     ColumnDecl,
+    Declaration,
     FunctionDecl,
     ModelDecl,
     OptionDecl,
@@ -25,6 +26,7 @@ from compiler.syntax.declarations import (
     WatermarkDecl,
 )
 from compiler.syntax.fragment import Fragment
+from compiler.syntax.outline import FileOutline
 
 
 class LikeDecl(Struct, frozen=True):
@@ -126,6 +128,15 @@ class Scope:
     timezone: Text | None = None
     # Names of what is declared here and could not be read, in lower case.
     broken: set[str] = field(default_factory=set)
+
+    def outline(self) -> FileOutline | None:
+        """What other files may see of this one; None if it is put together with others."""
+        elsewhere = (self.tables, self.inserts, self.functions, self.properties, self.seed_types)
+        if any(elsewhere) or self.packages or self.templated or self.timezone is not None or self.broken:
+            return None
+        declared: list[Declaration] = [*self.sources, *self.models, *self.sinks]
+        groups = frozenset((reference.group, reference.name) for reference in self.references)
+        return FileOutline(tuple(d.name.value for d in declared), frozenset(self.used), groups)
 
     def error(
         self,

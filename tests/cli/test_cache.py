@@ -11,48 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from remembered import RECORD, compiled, fresh, same, told, was_recalled
 from shop import SHOP, Invoke, Write
 
 from bench.projects import make_project
-from compiler.diagnostics.policy import raises_of
-from compiler.diagnostics.render import render_all
-from runtime.cli.cache import compile_or_recall, recall
+from runtime.cli.cache import recall
 from runtime.cli.cache.inputs import gather
-from runtime.cli.pipeline import Pipeline, compile_path
-
-RECORD = Path("target/cache/_default.json")
-
-
-def compiled(root: Path, target: str | None = None, raises: str = "", **variables: object) -> Pipeline:
-    return compile_or_recall(
-        root, target=target, variables=variables, raises=raises_of(raises), remember=True
-    )
-
-
-def fresh(root: Path, target: str | None = None, raises: str = "", **variables: object) -> Pipeline:
-    return compile_path(root, target=target, variables=variables, raises=raises_of(raises))
-
-
-def told(pipeline: Pipeline) -> tuple[Any, ...]:
-    """All that a command may look at."""
-    return (
-        pipeline.project_dir,
-        pipeline.plan,
-        render_all(pipeline.diagnostics),
-        pipeline.diagnostics,
-        pipeline.listed,
-        pipeline.graph,
-        pipeline.policy,
-        pipeline.script,
-    )
-
-
-def same(root: Path, **given: Any) -> None:
-    assert told(compiled(root, **given)) == told(fresh(root, **given))
-
-
-def was_recalled(pipeline: Pipeline) -> bool:
-    return pipeline.project is None
 
 
 @pytest.fixture
@@ -180,9 +144,9 @@ def test_no_secret_is_kept(warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put("headrace.yml", (warm / "headrace.yml").read_text() + "timezone: '${env:SHOP_ZONE}'\n")(warm)
     found = compiled(warm, password="hunter2-variable").diagnostics
     assert any("`hunter2-zone`" in d.message for d in found)
-    kept = (warm / RECORD).read_text()
-    assert "SHOP_STATE" in kept
-    assert "hunter2" not in kept
+    kept = (warm / RECORD).read_bytes()
+    assert b"SHOP_STATE" in kept
+    assert b"hunter2" not in kept
 
 
 def test_all_that_a_compile_opens_is_in_its_inputs(warm: Path) -> None:
@@ -228,9 +192,9 @@ def test_a_changed_model_compiles_its_part(tmp_path: Path, monkeypatch: pytest.M
     whole: list[Path] = []
     compile_whole = recall._compile_whole
 
-    def counted(path: Path, *given: Any) -> Any:
-        whole.append(path)
-        return compile_whole(path, *given)
+    def counted(*given: Any) -> Any:
+        whole.append(root)
+        return compile_whole(*given)
 
     monkeypatch.setattr(recall, "_compile_whole", counted)
     changes = [

@@ -14,7 +14,7 @@ from compiler.project.files import find_files, project_file
 from compiler.version import VERSION
 
 # Raised when the record's own form changes.
-_FORMAT: Final = "1"
+_FORMAT: Final = "2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,33 +8,50 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import DecodeError, structs
 
 from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
-from compiler.diagnostics.policy import Raise
+from compiler.diagnostics.policy import Policy, Raise
 from compiler.jobplan.codec import PlanFormatError, plan_from_json
+from compiler.kept import Files, KeptProject, NotKeptError
 from compiler.project.files import decode
 from runtime.cli.cache.inputs import Inputs, Recording, environment_digest, gather, manifest_digest
-from runtime.cli.cache.record import Files, NotKeptError, Record
+from runtime.cli.cache.record import Findings, Record
 from runtime.cli.cache.store import load, save
 from runtime.cli.pipeline import Pipeline, compile_path, compile_read, no_garbage_collection, read
 
 if TYPE_CHECKING:
-    from compiler.incremental import Outline
-    from compiler.project.selection import Graph
-    from compiler.syntax.declarations import Project
+    from compiler.syntax.declarations import ProjectConfig
 
 
 @dataclass(frozen=True)
 class Made:
-    """What a record keeps of a compile, besides what commands are told."""
+    """What a record keeps of a compile, besides what commands are told.
 
-    project: Project
-    outline: Outline
-    reads: Mapping[str, tuple[str, ...]]
+    Args:
+        found: all findings, before the project's policy.
+        project: the project's name.
+        state: its state root.
+        kept: what parts of it are compiled from, None if none can be compiled alone.
+        config: what headrace.yml says, None if something else has a say in that.
+    """
+
     found: tuple[tuple[Phase, Diagnostic], ...]
-    graph: Graph
-    parted: bool
+    project: str
+    state: str
+    kept: KeptProject | None
+    config: bytes | None
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a compile is given, besides the files."""
+
+    path: Path
+    target: str | None
+    variables: Mapping[str, object]
+    raises: tuple[Raise, ...]
+    environment: Recording
 
 
 def compile_or_recall(
@@ -58,83 +75,109 @@ def compile_or_recall(
     inputs = gather(root, target, variables)
     if inputs is None:
         return compile_path(path, target=target, variables=variables, raises=raises)
+    files, digests = Files(_texts(inputs)), inputs.digests()
     record = load(root / "target", target)
-    surroundings = record is not None and _same_surroundings(record, inputs, root)
-    if record is not None and surroundings and record.files == inputs.digests():
-        recalled = _recall(record, inputs, root, raises)
+    if record is not None and not _same_surroundings(record, inputs, root):
+        record = None
+    if record is not None and record.files == digests:
+        recalled = _recall(record, files, root, raises)
         if recalled is not None:
             return recalled
-    reporter, environment = Reporter(), Recording(os.environ)
+    given = _Given(path, target, variables, raises, Recording(os.environ))
     with no_garbage_collection():
-        project = read(path, target=target, variables=variables, reporter=reporter, environment=environment)
-        made = None
-        if project is not None and record is not None and surroundings and _may_be_parted(record, inputs):
-            made = _compile_part(record, inputs, project, raises, reporter)
-        if made is None:
-            made = _compile_whole(path, project, raises, reporter)
-    pipeline, earlier = made
+        part = _compile_part(record, digests, files, given) if record is not None else None
+        pipeline, made = part or _compile_whole(files, given)
     # A file may have been saved while it was compiled.
-    if remember and earlier is not None and gather(root, target, variables) == inputs:
-        kept = _record(pipeline, earlier, inputs, environment, len(raises))
+    if remember and made is not None and gather(root, target, variables) == inputs:
+        kept = _record(pipeline, made, inputs, files, given)
         if kept is not None:
             save(root / "target", target, kept)
     return pipeline
 
 
-def _compile_whole(
-    path: Path, project: Project | None, raises: tuple[Raise, ...], reporter: Reporter
-) -> tuple[Pipeline, Made | None]:
-    """The pipeline of a project that was read, and what a record keeps of it."""
-    from compiler.incremental import can_be_parted, outline_of
+def _compile_whole(files: Files, given: _Given) -> tuple[Pipeline, Made | None]:
+    """The pipeline of a project that is read, and what a record keeps of it."""
+    from compiler.incremental import keep_config, keep_project
 
-    pipeline = compile_read(path, project, reporter=reporter, raises=raises)
+    reporter, environment = Reporter(), given.environment
+    project = read(
+        given.path,
+        target=given.target,
+        variables=given.variables,
+        reporter=reporter,
+        environment=environment,
+    )
+    pipeline = compile_read(given.path, project, reporter=reporter, raises=given.raises)
     if pipeline.project is None or pipeline.compiled is None or pipeline.graph is None:
         return pipeline, None
-    found = tuple(reporter.by_phase())
-    outline = outline_of(pipeline.project)
-    reads = pipeline.compiled.logical.references
-    parted = pipeline.plan is not None and can_be_parted(pipeline.project, found)
-    return pipeline, Made(pipeline.project, outline, reads, found, pipeline.graph, parted)
-
-
-def _may_be_parted(record: Record, inputs: Inputs) -> bool:
-    """Whether a record could tell what has not changed: nothing has run, and no file has come or gone."""
-    return record.parted and record.manifest == "" and list(record.files) == list(inputs.contents)
+    project, config = pipeline.project, pipeline.project.config
+    found, kept = reporter.by_phase(), None
+    if pipeline.plan is not None:
+        kept = keep_project(project, pipeline.compiled.logical.references, found, pipeline.graph, files)
+    # The environment and `--vars` may hold secrets that nothing uses: what says all of them is read anew.
+    alone = kept is not None and not environment.names and not given.variables
+    return pipeline, Made(
+        found, config.name, config.target.state, kept, keep_config(config, files) if alone else None
+    )
 
 
 def _compile_part(
-    record: Record, inputs: Inputs, project: Project, raises: tuple[Raise, ...], reporter: Reporter
-) -> tuple[Pipeline, Made | None] | None:
-    """The pipeline with the changed part compiled and the rest recalled; None if that cannot be done."""
-    from compiler.incremental import Earlier, Outline, can_be_parted, recompile
-    from compiler.project.listing import entries
+    record: Record, digests: Mapping[str, str], files: Files, given: _Given
+) -> tuple[Pipeline, Made] | None:
+    """The pipeline with the changed part compiled and the rest recalled; None if that cannot be done.
 
-    files = Files(_texts(inputs))
-    try:
-        earlier = Earlier(
-            Outline(record.digests, record.rest, record.plain),
-            record.reads,
-            tuple((found.phase, files.told(found)) for found in record.findings),
-            plan_from_json(record.plan or ""),
-            record.graph,
-        )
-    except (KeyError, ValueError, PlanFormatError):
+    That takes a project of which nothing has run, and no file has come or gone.
+    """
+    kept = record.kept
+    if kept is None or record.plan is None or record.manifest != "" or list(record.files) != list(digests):
         return None
-    made = recompile(project, earlier, reporter)
+    changed = [name for name, digest in record.files.items() if digests[name] != digest]
+    if any(name not in kept.outlines for name in changed):
+        return None
+    from compiler.incremental import Earlier, recompile
+
+    findings = Findings(files)
+    try:
+        policy = findings.policy(record)
+        found: tuple[tuple[Phase, Diagnostic], ...] = tuple(
+            (before.phase, findings.told(before)) for before in record.findings
+        )
+        plan = plan_from_json(record.plan)
+        earlier = Earlier(kept, found, policy.allows, plan, record.graph, record.listed)
+        made = recompile(earlier, changed, files, lambda: _config(record, files, given))
+    except (KeyError, DecodeError, PlanFormatError, NotKeptError):
+        return None
     if made is None:
         return None
     merged = Reporter()
-    for phase, found in made.found:
+    for phase, diagnostic in made.found:
         merged.phase = phase
-        merged.add(found)
-    policy = structs.replace(project.policy, raises=(*project.policy.raises, *raises))
-    found_now = policy.judge(merged.all(), complete=True)
-    plan = None if any(d.is_error for d in found_now) else made.plan
-    root, listed = Path(project.root), entries(project, made.graph)
-    pipeline = Pipeline(root, plan, found_now, policy, listed, made.graph, script=False, project=project)
-    phased = merged.by_phase()
-    parted = can_be_parted(project, phased)
-    return pipeline, Made(project, made.outline, made.reads, phased, made.graph, parted)
+        merged.add(diagnostic)
+    policy = Policy(made.allows, (*policy.raises, *given.raises))
+    told = policy.judge(merged.all(), complete=True)
+    root, failed = given.path.absolute(), any(d.is_error for d in told)
+    plan_now = None if failed else made.plan
+    pipeline = Pipeline(root, plan_now, told, policy, made.listed, made.graph, script=False)
+    return pipeline, Made(merged.by_phase(), record.project, record.state, made.kept, record.config)
+
+
+def _config(record: Record, files: Files, given: _Given) -> ProjectConfig | None:
+    """What headrace.yml says, which was without mistakes."""
+    if record.config is not None:
+        from compiler.incremental import told_config
+
+        return told_config(record.config, files)
+    from compiler.project.load import read_config
+
+    reporter = Reporter()
+    config = read_config(
+        given.path.absolute(),
+        target=given.target,
+        variables=given.variables,
+        reporter=reporter,
+        environment=given.environment,
+    )
+    return None if reporter.has_errors else config
 
 
 def _same_surroundings(record: Record, inputs: Inputs, root: Path) -> bool:
@@ -146,13 +189,13 @@ def _same_surroundings(record: Record, inputs: Inputs, root: Path) -> bool:
     )
 
 
-def _recall(record: Record, inputs: Inputs, root: Path, raises: tuple[Raise, ...]) -> Pipeline | None:
+def _recall(record: Record, files: Files, root: Path, raises: tuple[Raise, ...]) -> Pipeline | None:
     """The pipeline that a record tells of, None if the record is not what it should be."""
-    files = Files(_texts(inputs))
+    findings = Findings(files)
     try:
-        policy = files.policy(record)
+        policy = findings.policy(record)
         policy = structs.replace(policy, raises=(*policy.raises, *raises))
-        raw = [files.told(found) for found in record.findings]
+        raw = [findings.told(found) for found in record.findings]
         plan = plan_from_json(record.plan) if record.plan is not None else None
     except (KeyError, ValueError, PlanFormatError):
         return None
@@ -165,21 +208,19 @@ def _recall(record: Record, inputs: Inputs, root: Path, raises: tuple[Raise, ...
     )
 
 
-def _record(
-    pipeline: Pipeline, made: Made, inputs: Inputs, environment: Recording, given_raises: int
-) -> Record | None:
+def _record(pipeline: Pipeline, made: Made, inputs: Inputs, files: Files, given: _Given) -> Record | None:
     """What to keep of a compile; None if it cannot be told from a record."""
-    project, found = made.project, made.found
-    if pipeline.listed is None:
+    if pipeline.listed is None or pipeline.graph is None:
         return None
-    if pipeline.plan is None and given_raises and not any(d.is_error for _, d in found):
+    if pipeline.plan is None and given.raises and not any(d.is_error for _, d in made.found):
         return None  # without --warn-as-error there is a plan, and this compile did not make it
-    values = [value for name in environment.names if (value := os.environ.get(name))]
-    if any(value in f"{d.message} {d.cause} {d.fix}" for _, d in found for value in values):
-        return None  # what the environment holds is written nowhere
-    files = Files(_texts(inputs))
-    own = pipeline.policy.raises[: len(pipeline.policy.raises) - given_raises]
-    names, salt = tuple(sorted(environment.names)), os.urandom(8).hex()
+    # What the environment holds is written nowhere.
+    values = [value for name in given.environment.names if (value := os.environ.get(name))]
+    if any(value in f"{d.message} {d.cause} {d.fix}" for _, d in made.found for value in values):
+        return None
+    parted = made.kept is not None and not any(made.kept.holds(value) for value in values)
+    findings, own = Findings(files), len(pipeline.policy.raises) - len(given.raises)
+    names, salt = tuple(sorted(given.environment.names)), os.urandom(8).hex()
     try:
         return Record(
             base=inputs.base,
@@ -187,20 +228,17 @@ def _record(
             environment=names,
             salt=salt,
             environment_digest=environment_digest(names, salt, os.environ),
-            state=project.config.target.state,
-            manifest=manifest_digest((pipeline.project_dir / project.config.target.state).absolute()),
-            project=project.config.name,
+            state=made.state,
+            manifest=manifest_digest((pipeline.project_dir / made.state).absolute()),
+            project=made.project,
             plan=pipeline.plan_json if pipeline.plan is not None else None,
-            findings=tuple(files.kept(phase, d) for phase, d in found),
-            allows=files.kept_allows(pipeline.policy.allows),
-            raises=files.kept_raises(own),
+            findings=tuple(findings.kept(phase, d) for phase, d in made.found),
+            allows=findings.kept_allows(pipeline.policy.allows),
+            raises=findings.kept_raises(pipeline.policy.raises[:own]),
             listed=pipeline.listed,
-            graph=made.graph,
-            digests=dict(made.outline.digests),
-            rest=made.outline.rest,
-            plain=made.outline.plain,
-            reads=dict(made.reads),
-            parted=made.parted,
+            graph=pipeline.graph,
+            kept=made.kept if parted else None,
+            config=made.config if parted else None,
         )
     except NotKeptError:
         return None

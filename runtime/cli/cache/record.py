@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from compiler.diagnostics.codes import CODES, Severity
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Phase
 from compiler.diagnostics.policy import Allow, Policy, Raise
-from compiler.diagnostics.source import SourceFile, Span
+from compiler.diagnostics.source import Span
+from compiler.kept import Files, KeptProject
 from compiler.project.listing import Entry
 from compiler.project.selection import Graph
 
@@ -72,11 +72,8 @@ class Record(Struct, frozen=True):
         raises: what is raised.
         listed: what the project declares.
         graph: what reads what.
-        digests: of each declaration; with `rest`, `plain` and `reads` what a part of it is compiled from.
-        rest: see `Outline`.
-        plain: see `Outline`.
-        reads: what each model and sink names in its query.
-        parted: whether parts of it can be compiled alone.
+        kept: what parts of it are compiled from, None if none can be compiled alone.
+        config: what headrace.yml says, None if something else has a say in that.
     """
 
     base: str
@@ -93,23 +90,15 @@ class Record(Struct, frozen=True):
     raises: tuple[Raised, ...]
     listed: tuple[Entry, ...]
     graph: Graph
-    digests: dict[str, str]
-    rest: str
-    plain: frozenset[str]
-    reads: dict[str, tuple[str, ...]]
-    parted: bool
+    kept: KeptProject | None
+    config: bytes | None
 
 
-class NotKeptError(Exception):
-    """A finding lies in no file of the project, so it cannot be told from the record alone."""
+class Findings:
+    """Findings and what is wished of them, to and from what is kept of them."""
 
-
-@dataclass
-class Files:
-    """The files of the project, to and from places in them."""
-
-    texts: Mapping[str, str]
-    _files: dict[str, SourceFile] = field(default_factory=dict)
+    def __init__(self, files: Files) -> None:
+        self._files = files
 
     def place(self, span: Span) -> Place:
         """A range as it is kept.
@@ -117,16 +106,12 @@ class Files:
         Raises:
             NotKeptError: its file is none of the project's.
         """
-        if self.texts.get(span.file.path) != span.file.text:
-            raise NotKeptError(span.file.path)
-        return (span.file.path, span.start, span.end)
+        return (self._files.path(span.file), span.start, span.end)
 
     def span(self, place: Place) -> Span:
         """A range of a file, the same object for the same file."""
         path, start, end = place
-        if path not in self._files:
-            self._files[path] = SourceFile(path, self.texts[path])
-        return Span(self._files[path], start, end)
+        return Span(self._files.file(path), start, end)
 
     def kept(self, phase: Phase, found: Diagnostic) -> Found:
         """A finding as it is kept."""

@@ -19,7 +19,7 @@ def load(target_dir: Path, target: str | None) -> Record | None:
         head, _, body = content.partition(b"\n")
         if head != digest(body).encode():
             return None
-        return msgspec.json.decode(body, type=Record)
+        return msgspec.msgpack.decode(body, type=Record)
     except (OSError, msgspec.DecodeError):
         return None
 
@@ -29,7 +29,7 @@ def save(target_dir: Path, target: str | None, record: Record) -> None:
     from compiler.diagnostics.diagnostic import DiagnosticError
     from runtime.files import write_atomically
 
-    body = msgspec.json.encode(record)
+    body = msgspec.msgpack.encode(record)
     path = _path(target_dir, target)
     try:
         prepare(target_dir)
@@ -42,4 +42,4 @@ def save(target_dir: Path, target: str | None, record: Record) -> None:
 def _path(target_dir: Path, target: str | None) -> Path:
     # The default target is not known before headrace.yml is read.
     name = re.sub(r"[^\w-]", "_", target) if target is not None else "_default"
-    return target_dir / CACHE / f"{name}.json"
+    return target_dir / CACHE / f"{name}.msgpack"
