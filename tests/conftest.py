@@ -69,6 +69,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         conf={"spark.databricks.delta.snapshotPartitions": "2"},
         short_run=True,
         python_workers=True,
+        # What a thousand queries leave behind keeps G1 marking in a heap of 1 GB, a fifth of all CPU.
+        driver_memory="2g",
+        jvm_options=("-XX:+UseSerialGC",),
     )
     spark = open_session(settings)
     yield spark

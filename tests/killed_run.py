@@ -5,17 +5,14 @@ Usage: killed_run.py PROJECT PLAN ON_END EPOCHS
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from pathlib import Path
 
+from killable import die, open_killable_session
+
 from compiler.jobplan.codec import plan_from_json
-from runtime.connectors.packages import packages_of
 from runtime.jobs.events import EpochCompleted, Event
 from runtime.jobs.runner import run
-from runtime.spark import session as sessions
-from runtime.spark.session import SessionSettings, open_session
 
 
 def main() -> None:
@@ -26,25 +23,13 @@ def main() -> None:
         nonlocal seen
         seen += isinstance(event, EpochCompleted)
         if seen >= epochs:
-            driver = sessions._driver
-            assert driver is not None
-            os.kill(driver.jvm.process.pid, signal.SIGKILL)
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
 
     job = plan_from_json(plan.read_text(encoding="utf-8"))
-    settings = SessionSettings(
-        app_name="killed",
-        log_path=project / "jvm.log",
-        master="local[2]",
-        short_run=True,
-        python_workers=True,
-        driver_memory="2g",
-        packages=packages_of(job),
-    )
     report = run(
         job,
         project,
-        session=open_session(settings),
+        session=open_killable_session(job, project),
         on_end="close" if on_end == "close" else "leave_open",
         events=count,
     )

@@ -12,6 +12,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -29,16 +30,19 @@ from runtime.jobs.runner import run
 
 HERE = Path(__file__).parent
 End = Literal["close", "leave_open"]
-TOGETHER = 6
+TOGETHER = 10
 # So that rows meet the state that two epochs before them left, and the watermark of either.
 EPOCHS = 3
 
+
+# Ten cases at once, beside the other worker's tests.
+pytestmark = pytest.mark.timeout(900)
 
 Run = tuple[str, int]
 
 
 def grouped(runs: list[Run]) -> list[tuple[End, list[Run]]]:
-    """Runs that end alike, in groups that two cores can run at once."""
+    """Runs that end alike, in groups: each kill takes a JVM of its own."""
     found: list[tuple[End, list[Run]]] = []
     for end in get_args(End):
         alike = [(name, number) for name, number in runs if expectations(name)[number].end_of_input == end]
@@ -113,6 +117,20 @@ def lay_out_all(folder: Path, names: list[Run], spread_over: int) -> Together:
     return Together(tuple(cases), replace(plan, queries=tuple(queries)), epochs)
 
 
+@pytest.fixture
+def interpreted(session: SparkSession) -> Iterator[SparkSession]:
+    """The session without compiled expressions, which cost more than they give over a few rows.
+
+    Runs that are killed have their expressions compiled, as those of users are, so that each case has both.
+    """
+    settings = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    yield session
+    for name in settings:
+        session.conf.unset(name)
+
+
 def check_undisturbed(together: Together, session: SparkSession, root: Path, end: End) -> None:
     report = run(together.plan, root, session=session, on_end=end)
     assert not report.failures
@@ -120,13 +138,13 @@ def check_undisturbed(together: Together, session: SparkSession, root: Path, end
 
 
 @in_groups(STRAIGHT)
-def test_straight(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
-    check_undisturbed(lay_out_all(tmp_path, names, 1), session, tmp_path, end)
+def test_straight(interpreted: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    check_undisturbed(lay_out_all(tmp_path, names, 1), interpreted, tmp_path, end)
 
 
 @in_groups(EVERY)
-def test_spread(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
-    check_undisturbed(lay_out_all(tmp_path, names, EPOCHS), session, tmp_path, end)
+def test_spread(interpreted: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    check_undisturbed(lay_out_all(tmp_path, names, EPOCHS), interpreted, tmp_path, end)
 
 
 @in_groups(EVERY)

@@ -1,6 +1,6 @@
 """Runs a plan in a process of its own, which dies at a chosen point.
 
-Usage: crash_driver.py PROJECT PLAN FAULT. Faults live here, not in the product:
+Usage: crash_driver.py PROJECT PLAN FAULT ON_END. Faults live here, not in the product:
 
     after:SINK:EPOCH  right after a sink has committed an epoch, before Spark hears of it
     files:EPOCH       when an epoch's part files are there, before the manifest lists them
@@ -9,26 +9,19 @@ Usage: crash_driver.py PROJECT PLAN FAULT. Faults live here, not in the product:
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+from killable import die, open_killable_session
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
-from sessions import open_test_session
 
 from compiler.jobplan.codec import plan_from_json
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import Writer
 from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.jobs.runner import run
-
-
-def die() -> None:
-    """The whole machine goes: this process and its JVM at once."""
-    os.killpg(0, signal.SIGKILL)
 
 
 def die_after(sink_uid: str, epoch: int) -> None:
@@ -92,8 +85,9 @@ def main() -> None:
         die_amid_tasks(int(fault[1]))
     else:
         die_amid_files(int(fault[1]))
-    text = plan_from_json(plan.read_text())
-    run(text, project, session=open_test_session(), on_end=sys.argv[4])  # type: ignore[arg-type]
+    job = plan_from_json(plan.read_text())
+    session = open_killable_session(job, project)
+    run(job, project, session=session, on_end=sys.argv[4])  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ def killed(plan: m.JobPlan, project: Path, fault: str, on_end: str = "leave_open
     """Runs the plan in another process until it kills itself."""
     (project / "plan.json").write_text(to_json(plan))
     arguments = [str(HERE / "crash_driver.py"), str(project), str(project / "plan.json"), fault, on_end]
-    path = filter(None, (str(HERE.parents[1]), str(HERE), os.environ.get("PYTHONPATH")))
+    path = filter(None, (str(HERE.parents[1]), str(HERE.parent), os.environ.get("PYTHONPATH")))
     done = subprocess.run(
         [sys.executable, *arguments],
-        check=False, capture_output=True, text=True, start_new_session=True,
+        check=False, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr[-3000:]
