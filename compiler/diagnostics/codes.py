@@ -174,5 +174,6 @@ NO_PROJECT = Code("HR607", "no project here")
 CLEAR_TEXT_SECRET = Code("HR608", "secret in clear text", _WARNING)
 REFUSED_BY_SPARK = Code("HR609", "Spark refuses a query")
 UNREACHABLE = Code("HR610", "server cannot be reached")
+CANNOT_EJECT = Code("HR620", "operator cannot be ejected")
 
 CODES: dict[str, Code] = {code.name: code for code in list(globals().values()) if isinstance(code, Code)}

@@ -145,6 +145,22 @@ def test_explain(invoke: Invoke, shop: Path) -> None:
     assert not (shop / "target").exists()
 
 
+def test_emit(invoke: Invoke, shop: Path) -> None:
+    result = invoke("compile", "--emit", "pyspark", "-s", "counts")
+    assert result.exit_code == 0
+    compile(result.stdout, "ejected", "exec")
+    assert "def query_counts(spark: SparkSession)" in result.stdout
+    assert "# models/per_minute.yml:" in result.stdout
+    assert "query_all_big" not in result.stdout
+    assert "headrace." not in result.stdout
+    told = invoke("compile", "--emit", "pyspark", "-s", "counts", "--out", shop / "counts.py")
+    assert (shop / "counts.py").read_text() == result.stdout
+    assert "program: counts.py" in told.stdout
+    refused = invoke("compile", "--emit", "pyspark", "--out", shop / "missing/counts.py")
+    assert refused.exit_code == 2
+    assert "error[HR606]" in refused.stderr
+
+
 def test_list(invoke: Invoke, shop: Path) -> None:
     assert invoke("list").stdout == (
         "source (filesystem)  orders      sources/orders.sql:1\n"

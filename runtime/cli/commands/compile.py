@@ -27,8 +27,21 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Form queries as if none had run, and tell what would begin anew; `run --rechain` does it.",
 )
+@click.option(
+    "--emit",
+    type=click.Choice(["pyspark"]),
+    help="Write the queries, or those of --select, as a PySpark program that needs no headrace.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Where --emit writes to.  [default: stdout]",
+)
 @common_options(select=True, findings=True)
-def command(common: Common, script: Path | None, check: bool, rechain: bool) -> None:
+def command(
+    common: Common, script: Path | None, check: bool, rechain: bool, emit: str | None, out: Path | None
+) -> None:
     """Check the project, or one script, and write its job plan.
 
     The plan of a project goes to target/job_plan.json and is always the whole one; --select narrows the
@@ -39,7 +52,9 @@ def command(common: Common, script: Path | None, check: bool, rechain: bool) -> 
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
-    pipeline = loading.load(common, script, remember=not rechain, whole=check, rechain=rechain)
+    pipeline = loading.load(
+        common, script, remember=not rechain, whole=check or emit is not None, rechain=rechain
+    )
     plan, output = pipeline.plan, common.output
     assert plan is not None
     chosen = loading.selected(common, pipeline).queries
@@ -52,6 +67,13 @@ def command(common: Common, script: Path | None, check: bool, rechain: bool) -> 
         _ask_spark(common, pipeline)
     if rechain:
         _tell_cost(common, pipeline)
+    if emit is not None:
+        program = _program(common, pipeline, chosen)
+        if out is None:
+            click.echo(program, nl=False)
+            return
+        _save(common, out, program)
+        output.text(f"program: {_relative(out.absolute())}")
     queries = [q for q in plan.queries if chosen is None or q.uid in chosen]
     sinks = [sink for query in queries for sink in query.sinks if not sink.removed]
     warnings = sum(not d.is_error for d in pipeline.diagnostics)
@@ -92,6 +114,45 @@ def _tell_cost(common: Common, pipeline: Pipeline) -> None:
     manifest = memory(pipeline.project_dir, pipeline.project, Reporter())
     for line in changes(pipeline.plan, manifest):
         common.output.text(line)
+
+
+def _program(common: Common, pipeline: Pipeline, chosen: frozenset[str] | None) -> str:
+    """The queries as a PySpark program.
+
+    Raises:
+        Refused: one of them has no such form.
+    """
+    from msgspec.structs import replace
+
+    from compiler.diagnostics.diagnostic import DiagnosticError
+    from compiler.emit.program import to_pyspark
+    from runtime.cli import loading
+
+    plan, compiled = pipeline.plan, pipeline.compiled
+    assert plan is not None
+    assert compiled is not None
+    if chosen is not None:
+        plan = replace(plan, queries=tuple(query for query in plan.queries if query.uid in chosen))
+    sinks = {sink.uid: sink.span for sink in compiled.logical.sinks}
+    try:
+        return to_pyspark(plan, {**sinks, **compiled.logical.places})
+    except DiagnosticError as error:
+        raise loading.refused_with(common, error) from error
+
+
+def _save(common: Common, file: Path, text: str) -> None:
+    """Writes what was asked for.
+
+    Raises:
+        Refused: it cannot be written.
+    """
+    from runtime.cli import loading
+    from runtime.cli.pipeline import not_writable
+
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise loading.refused_with(common, not_writable(file, error)) from error
 
 
 def _ask_spark(common: Common, pipeline: Pipeline) -> None:

@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame
 
 from compiler.diagnostics.codes import MISSING_PATH
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import LookupTable
 from runtime.connectors import paths
-from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.lookups.pins import Pins
 from runtime.files import TEMPORARY
 from runtime.spark.context import Context, quote

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from compiler.diagnostics.codes import NOT_WRITABLE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import Sink
-from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
 from runtime.spark.context import quote

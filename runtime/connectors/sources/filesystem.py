@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from compiler.diagnostics.codes import CHANGED_FILE, MISSING_PATH
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import Scan
 from runtime.connectors import paths
-from runtime.connectors.formats import file_format, spark_options
 from runtime.connectors.sources.arrival import row_of_task, sequence
 from runtime.connectors.sources.base import schema_of
 from runtime.connectors.sources.file_metadata import file_metadata, file_of

@@ -1,0 +1,1 @@
+"""Job plans as programs that need no headrace."""

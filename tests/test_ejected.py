@@ -1,0 +1,179 @@
+"""Ejected programs: they give what headrace gives, and are refused where they could not."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from test_cases import RUN, batches, check, compile_case, expectations, lay_out
+
+from compiler.compile import Compiled, compile_project
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.emit.program import to_pyspark
+from compiler.project.load import load_project
+from runtime.jobs.runner import run
+
+# One of each kind of operator; a case of each is enough.
+EJECTED = (
+    "01_tumble_assign",
+    "02_tumble_sum",
+    "04_hop_sum",
+    "06_cumulate_sum",
+    "07_tumble_offset_sum",
+    "10_session_global",
+    "12_window_rollup",
+    "13_cascading_windows",
+    "17_window_join_full",
+    "18_interval_join",
+    "35_late_event_dropped",
+)
+
+SHOP = {
+    "headrace.yml": "name: shop\ntargets: {dev: {master: 'local[2]', parallelism: 2}}\n",
+    "seeds/regions.csv": "code,name\nn,North\ns,South\n",
+    "all.sql": """\
+CREATE SOURCE orders (
+  id BIGINT NOT NULL, region STRING, price DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (connector = 'filesystem', path = 'in', format = 'csv', 'csv.header' = 'true',
+  max_files_per_epoch = 1);
+CREATE MODEL named AS
+SELECT o.id, o.price, o.ts, r.name AS region FROM orders o LEFT JOIN regions r ON o.region = r.code;
+CREATE MODEL per_region AS
+SELECT window_start, window_end, region, count(*) AS orders, sum(price) AS total
+FROM TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, region;
+CREATE MODEL all_in_five AS
+SELECT window_start, window_end, max(price) AS most
+FROM HOP(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTES)
+GROUP BY window_start, window_end;
+CREATE SINK everything WITH (connector = 'filesystem', path = 'out/everything', format = 'json')
+AS SELECT * FROM named;
+CREATE SINK dear WITH (connector = 'filesystem', path = 'out/dear', format = 'json')
+AS SELECT id, price FROM named WHERE price > 15;
+CREATE SINK per_region_out WITH (connector = 'filesystem', path = 'out/per_region', format = 'json')
+AS SELECT * FROM per_region;
+CREATE SINK five WITH (connector = 'filesystem', path = 'out/five', format = 'json')
+AS SELECT * FROM all_in_five;
+""",
+}
+
+
+def started(program: str, root: Path, session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The program's queries, in a session that stands for its own."""
+    assert "headrace" not in {line.split()[1] for line in program.splitlines() if line.startswith("from ")}
+    file = root / "ejected.py"
+    file.write_text(program, encoding="utf-8")
+    monkeypatch.setattr("sys.argv", [str(file), str(root), str(root / "checkpoints")])
+    names = runpy.run_path(str(file), run_name="ejected")
+    spark = session.newSession()
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert "enableSourceEvolution" in program
+    return [function(spark) for name, function in names.items() if name.startswith("query_")]
+
+
+def finish(queries: list[StreamingQuery]) -> None:
+    for query in queries:
+        query.awaitTermination()
+        assert query.exception() is None
+
+
+def program_of(compiled: Compiled) -> str:
+    assert compiled.plan is not None
+    return to_pyspark(compiled.plan, compiled.logical.places)
+
+
+def test_cases_give_their_rows(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running: list[StreamingQuery] = []
+    compiled: dict[str, Compiled] = {}
+    wanted = {}
+    for name in EJECTED:
+        found = expectations(name)
+        wanted[name] = next((e for e in found if e.end_of_input != "close"), found[0])
+        compiled[name] = compile_case(name, tmp_path / name)
+        lay_out(name, tmp_path / name, batches(name, 3), 0)
+        running += started(program_of(compiled[name]), tmp_path / name, session, monkeypatch)
+    finish(running)
+    for name in EJECTED:
+        check(session, tmp_path / name, compiled[name], wanted[name])
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_every_case_is_ejected_or_refused(name: str, tmp_path: Path) -> None:
+    compiled = compile_case(name, tmp_path)
+    refused: tuple[Diagnostic, ...] = ()
+    try:
+        compile(program_of(compiled), name, "exec")
+    except DiagnosticError as error:
+        refused = error.diagnostics
+    assert not refused or name not in EJECTED
+    assert all(found.code.name == "HR620" and "`" in found.message for found in refused)
+
+
+def shop(root: Path) -> Compiled:
+    for name, text in SHOP.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (root / "in").mkdir()
+    for part in range(3):
+        rows = [
+            f"{part * 4 + n},{'ns'[n % 2] if n < 3 else 'x'},{5.5 * n},2026-01-01 00:{part * 3 + n:02}:00"
+            for n in range(4)
+        ]
+        (root / f"in/part-{part}.csv").write_text("id,region,price,ts\n" + "\n".join(rows) + "\n")
+    reporter = Reporter()
+    project = load_project(root, target=None, variables={}, reporter=reporter)
+    assert project is not None
+    return compile_project(project, reporter)
+
+
+def rows_of(root: Path) -> dict[str, Counter[str]]:
+    return {
+        sink.name: Counter(
+            json.dumps(json.loads(line), sort_keys=True)
+            for file in sink.glob("*.json")
+            for line in file.read_text().splitlines()
+        )
+        for sink in sorted((root / "out").iterdir())
+    }
+
+
+def test_fan_out_and_merged_aggregates_give_the_rows_of_headrace(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = shop(tmp_path / "ours"), shop(tmp_path / "theirs")
+    assert ours.plan is not None
+    assert any(op.op == "fused_aggregate" for query in ours.plan.queries for op in query.operators)
+    assert not any(q.failure for q in run(ours.plan, tmp_path / "ours", session=session).queries)
+    wanted = rows_of(tmp_path / "ours")
+    assert all(wanted.values())
+    program, root = program_of(theirs), tmp_path / "theirs"
+    finish(started(program, root, session, monkeypatch))
+    assert rows_of(root) == wanted
+    # The last epoch of each query is run anew, as after a crash between sinks and commit: nothing is doubled.
+    for query in (root / "checkpoints").iterdir():
+        last = max((f for f in (query / "commits").iterdir() if f.name.isdigit()), key=lambda f: int(f.name))
+        last.unlink()
+        (query / f"commits/.{last.name}.crc").unlink(missing_ok=True)
+    finish(started(program, root, session, monkeypatch))
+    assert rows_of(root) == wanted
+    shutil.rmtree(root / "out")
+
+
+def test_refused(tmp_path: Path) -> None:
+    compiled = compile_case("26_match_price_dip", tmp_path)
+    with pytest.raises(DiagnosticError) as caught:
+        program_of(compiled)
+    (found,) = caught.value.diagnostics
+    assert found.code.name == "HR620"
+    assert "(match) cannot be ejected" in found.message
+    assert found.span is not None
