@@ -144,7 +144,10 @@ def shop(root: Path) -> Compiled:
             f"{part * 4 + n},{'ns'[n % 2] if n < 3 else 'x'},{5.5 * n},2026-01-01 00:{part * 3 + n:02}:00"
             for n in range(4)
         ]
-        (root / f"in/part-{part}.csv").write_text("id,region,price,ts\n" + "\n".join(rows) + "\n")
+        file = root / f"in/part-{part}.csv"
+        file.write_text("id,region,price,ts\n" + "\n".join(rows) + "\n")
+        # Spark takes files in the order of their times.
+        os.utime(file, (1_700_000_000 + part, 1_700_000_000 + part))
     reporter = Reporter()
     project = load_project(root, target=None, variables={}, reporter=reporter)
     assert project is not None
