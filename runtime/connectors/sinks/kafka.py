@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from compiler.jobplan.formats import client_options, file_format, spark_options
 from compiler.jobplan.model import Sink
-from runtime.connectors.formats import client_options, file_format, spark_options
 from runtime.connectors.sinks.base import SinkContext, columns_of
 from runtime.spark.context import quote
 

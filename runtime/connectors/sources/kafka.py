@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.formats import client_options, file_format, spark_options
 from compiler.jobplan.model import Scan
-from runtime.connectors.formats import client_options, file_format, spark_options
 from runtime.connectors.sources.arrival import sequence
 from runtime.connectors.sources.base import schema_of
 from runtime.spark.context import Context, quote
