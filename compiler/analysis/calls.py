@@ -22,7 +22,8 @@ from compiler.functions import lookup, names
 from compiler.functions.aggregates import ORDERED_VALUE
 from compiler.functions.spec import Function, TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import PROCTIME, Call, Expr, Literal, quote_string
+from compiler.plan.expr import PROCTIME, Call, Expr, Literal
+from compiler.plan.expr_sql import quote_string
 
 if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder

@@ -16,7 +16,8 @@ from compiler.analysis.certain import conversion_problem
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan import types as t
-from compiler.plan.expr import Cast, Expr, Literal, quote_string
+from compiler.plan.expr import Cast, Expr, Literal
+from compiler.plan.expr_sql import quote_string
 from compiler.syntax.intervals import interval_literal, interval_problem
 from compiler.syntax.sqlglot_types import data_type, suffix
 

@@ -22,7 +22,8 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.plan import types as t
-from compiler.plan.expr import Call, Column, Expr, Literal, quote_string
+from compiler.plan.expr import Call, Column, Expr, Literal
+from compiler.plan.expr_sql import quote_string
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.window import END, START, TIME

@@ -16,7 +16,8 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.plan import types as t
-from compiler.plan.expr import Call, Cast, Column, Expr, Literal, Op, quote_string
+from compiler.plan.expr import Call, Cast, Column, Expr, Literal, Op
+from compiler.plan.expr_sql import quote_string
 from compiler.plan.node import Node
 from compiler.plan.operators import Generate
 from compiler.plan.operators.project import NamedExpr, project_field

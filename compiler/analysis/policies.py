@@ -17,8 +17,9 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import Span
 from compiler.plan import types as t
-from compiler.plan.expr import Cast, Column, Expr, Op, quote_string
+from compiler.plan.expr import Cast, Column, Expr, Op
 from compiler.plan.expr import Literal as Value
+from compiler.plan.expr_sql import quote_string
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.scan import POSITION, RAW

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
-from compiler.plan.expr import Column, Expr, Literal, Op, SortKey, conjunction, conjuncts, to_sql
+from compiler.plan.expr import Column, Expr, Literal, Op, SortKey, conjunction, conjuncts
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, Filter, Over, Project, TopN
 from compiler.plan.operators.window import END, START

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self
 
-from compiler.plan.expr import Call, Column, Expr, columns_of, conjunction, to_sql, transform
+from compiler.plan.expr import Call, Column, Expr, columns_of, conjunction, transform
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators.fused_aggregate import BRANCH, Branch, Value
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.window import END, START, TIME

@@ -15,16 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from compiler.chain.layout import Layout
-from compiler.plan.expr import (
-    Column,
-    Expr,
-    Literal,
-    Op,
-    columns_of,
-    conjunction,
-    is_deterministic,
-    transform,
-)
+from compiler.plan.expr import Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic, transform
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, rewrite, walk
 from compiler.plan.operators import Aggregate, Filter, Project, Window

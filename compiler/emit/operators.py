@@ -15,7 +15,7 @@ from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.operators import fused_sql
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
-from compiler.plan.expr import quote_name as quote
+from compiler.plan.expr_sql import quote_name as quote
 
 # Keeps filters above the watermark, see `runtime.spark.barrier`.
 _BARRIER = '.where("spark_partition_id() >= 0")'

@@ -15,7 +15,7 @@ from compiler.emit.operators import CannotEjectError, Code, Scope, emit
 from compiler.emit.text import call, identifier, indented, string
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options
-from compiler.plan.expr import quote_name as quote
+from compiler.plan.expr_sql import quote_name as quote
 
 _DELTA_CONF = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

@@ -18,6 +18,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.findings import read_policy
+from compiler.project.given import AnyVariable
 from compiler.project.switches import read_switches
 from compiler.syntax.clear_text import clear_text
 from compiler.syntax.declarations import OptionDecl, ProjectConfig, TargetConfig, Text
@@ -59,35 +60,6 @@ DEFAULT_TARGET: Final = TargetConfig(
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _ENV = re.compile(r"\$\{env:([A-Za-z_][\w.-]*)\}")
-
-
-class AnyVariable(dict[str, str]):
-    """Stands for the variables of a headrace.yml that could not be read: no file shall complain of them."""
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The name itself, whatever it is."""
-        return key
-
-
-def plain_value(value: object) -> str | None:
-    """The text of a variable's value from `--vars`; None if it is no string, number or boolean."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, str | int | float) else None
-
-
-def cli_variables(variables: Mapping[str, object], reporter: Reporter) -> dict[str, str]:
-    """The values of `--vars` as texts."""
-    found: dict[str, str] = {}
-    for name, value in variables.items():
-        text = plain_value(value)
-        if text is None:
-            reporter.add(
-                Diagnostic(WRONG_VALUE, f"variable `{name}` of --vars must be a text, a number or a boolean")
-            )
-        else:
-            found[str(name)] = text
-    return found
 
 
 def default_config(

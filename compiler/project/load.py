@@ -13,7 +13,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.assemble import assemble
-from compiler.project.config import AnyVariable, ConfigReader, cli_variables, default_config
+from compiler.project.config import ConfigReader, default_config
 from compiler.project.files import (
     PROJECT_FILE,
     decode,
@@ -23,6 +23,7 @@ from compiler.project.files import (
     project_file,
     read_bytes,
 )
+from compiler.project.given import AnyVariable, cli_variables
 from compiler.syntax.declarations import Project, ProjectConfig
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.parsed import Scope

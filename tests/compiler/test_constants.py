@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 
 from compiler.analysis.certain import conversion_problem
 from compiler.plan import types as t
-from compiler.plan.expr import Literal, quote_string
+from compiler.plan.expr import Literal
+from compiler.plan.expr_sql import quote_string
 
 TEXTS = (
     "", " ", "1", " 42 ", "-128", "128", "+7", "1.5", ".5", "5.", "1e3", "1e", "1d", "1.5F", "x", "0x1F",

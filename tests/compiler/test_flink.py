@@ -15,7 +15,8 @@ from compiler.diagnostics.source import SourceFile
 from compiler.functions import FUNCTIONS
 from compiler.functions.flink import DIFFERS, NOT_RUN, REWRITES, SAME
 from compiler.plan import types as t
-from compiler.plan.expr import Expr, is_aggregate, to_sql
+from compiler.plan.expr import Expr, is_aggregate
+from compiler.plan.expr_sql import to_sql
 from compiler.syntax.dialect import parse_expression
 from compiler.syntax.fragment import Fragment
 

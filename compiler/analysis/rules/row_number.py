@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
-from compiler.plan.expr import sort_sql
+from compiler.plan.expr_sql import sort_sql
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import walk
 from compiler.plan.operators import Over

@@ -14,7 +14,7 @@ from compiler.functions.flink.spec import Asked, Rewrite, literal, rewrite
 from compiler.functions.flink.strings import json_text
 from compiler.functions.spec import Arg, TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import quote_string
+from compiler.plan.expr_sql import quote_string
 
 _MODE = re.compile(r"(lax|strict)\s+", re.IGNORECASE)
 _STEP = re.compile(

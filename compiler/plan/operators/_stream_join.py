@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, Expr, Op, conjunction, to_sql
+from compiler.plan.expr import Column, Expr, Op, conjunction
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import BOOLEAN

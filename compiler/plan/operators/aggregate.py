@@ -11,7 +11,8 @@ from typing import ClassVar
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.changelog import APPEND, Changelog
-from compiler.plan.expr import Column, Expr, columns_of, to_sql
+from compiler.plan.expr import Column, Expr, columns_of
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, walk
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr, project_field

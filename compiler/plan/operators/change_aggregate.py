@@ -10,7 +10,8 @@ from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.change_aggregate import Function
 from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan.changelog import Changelog
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._fingerprint import fingerprint
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr, lower_items, project_field

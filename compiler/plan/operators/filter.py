@@ -7,7 +7,8 @@ from typing import ClassVar, Final
 
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
-from compiler.plan.expr import Column, Expr, Op, to_sql
+from compiler.plan.expr import Column, Expr, Op
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 

@@ -11,7 +11,8 @@ from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate as FusedAggregateJob
 from compiler.jobplan.operators.fused_aggregate import FusedBranch
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.project import NamedExpr

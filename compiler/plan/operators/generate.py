@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Call, Expr, quote_name, to_sql
+from compiler.plan.expr import Call, Expr
+from compiler.plan.expr_sql import quote_name, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import Struct

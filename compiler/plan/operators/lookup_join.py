@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import to_sql
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators.seed_join import SeedJoin
 
 

@@ -19,7 +19,8 @@ from compiler.jobplan.operators.match import (
     Skip,
     spell,
 )
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.schema import Field, Schema

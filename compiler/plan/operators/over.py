@@ -11,7 +11,8 @@ from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.over import OverFunction
 from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan import expr as e
-from compiler.plan.expr import Column, Expr, SortKey, sort_sql, to_sql
+from compiler.plan.expr import Column, Expr, SortKey
+from compiler.plan.expr_sql import sort_sql, to_sql
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._fingerprint import fingerprint
 from compiler.plan.operators._one_input import OneInput

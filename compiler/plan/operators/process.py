@@ -10,7 +10,8 @@ from typing import ClassVar
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.base import OptionValue
 from compiler.jobplan.operators.process import KeptState
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.schema import Field, Schema

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
-from compiler.plan.expr import Cast, Column, Expr, is_processing_time, quote_name, to_sql
+from compiler.plan.expr import Cast, Column, Expr, is_processing_time
+from compiler.plan.expr_sql import quote_name, to_sql
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import BIGINT, INT, SMALLINT, TINYINT

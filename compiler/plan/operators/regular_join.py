@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
-from compiler.plan.expr import to_sql
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._stream_join import StreamJoin
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal, Self
 
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.session import describe_session
-from compiler.plan.expr import Expr, columns_of, to_sql
+from compiler.plan.expr import Expr, columns_of
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.session import session_closes

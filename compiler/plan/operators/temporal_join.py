@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Final
 
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators._stream_join import StreamJoin, delay_of
 from compiler.plan.schema import Field

@@ -11,7 +11,8 @@ from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS, Sort
 from compiler.jobplan.operators.top_n import Emit
 from compiler.plan.changelog import APPEND, Changelog
-from compiler.plan.expr import Column, Expr, SortKey, sort_sql, to_sql
+from compiler.plan.expr import Column, Expr, SortKey
+from compiler.plan.expr_sql import sort_sql, to_sql
 from compiler.plan.node import EdgeKind
 from compiler.plan.operators._fingerprint import fingerprint
 from compiler.plan.operators._one_input import OneInput

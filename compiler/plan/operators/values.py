@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from compiler.jobplan import model as job
-from compiler.plan.expr import Expr, to_sql
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators.scan import lower_columns
 from compiler.plan.schema import Schema

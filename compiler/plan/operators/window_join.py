@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
-from compiler.plan.expr import Expr, Op, to_sql
+from compiler.plan.expr import Expr, Op
+from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators._stream_join import StreamJoin, column, delay_of
 from compiler.plan.schema import Field
