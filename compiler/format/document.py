@@ -101,6 +101,9 @@ class _Printer:
                 self._done.append(self._line.rstrip())
             self._line = _INDENT * self._pending
             self._pending = None
+        # A comment brings its spaces, and what stands around it may ask for them too.
+        elif text == " " and self._line.endswith(" "):
+            return
         self._line += text
 
     def _end(self, depth: int) -> None:

@@ -58,17 +58,20 @@ def words(nodes: Sequence[Node], query: QueryLayout) -> list[Doc]:
     """Nodes on a line, with line ends only within brackets and where comments need them."""
     docs: list[Doc] = []
     before: Token | None = None
-    unary = False
+    unary = spaced = False
     for index, node in enumerate(nodes):
         token = first(node)
         if token.is_comment:
             docs += comment(token)
+            # It brings the space behind it.
+            spaced = True
             continue
-        if space(before, token, unary=unary, nested=isinstance(node, Nested)):
+        if not spaced and space(before, token, unary=unary, nested=isinstance(node, Nested)):
             docs.append(" ")
         docs.append(bracketed(node, query) if isinstance(node, Nested) else token.text)
         unary = token.text in ("-", "+", "~", "!") and _begins_value(nodes, index)
         before = last(node)
+        spaced = False
     return docs
 
 

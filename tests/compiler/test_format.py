@@ -100,6 +100,7 @@ def test_the_plan_stays(path: Path, tmp_path: Path) -> None:
         ("select a - -1, -b from t", "SELECT a - -1, -b\nFROM t\n"),
         ("select t.end, x as `order`, date, key from t", "SELECT t.end, x AS `order`, date, key\nFROM t\n"),
         ("select a -- one\n, b -- two\nfrom t", "SELECT\n  a -- one\n  ,\n  b -- two\nFROM t\n"),
+        ("select a, /* b's */ b /* that */ from t", "SELECT a, /* b's */ b /* that */\nFROM t\n"),
         ("select a, -- one\nb from t", "SELECT\n  a, -- one\n  b\nFROM t\n"),
         ("select pre_${x}_post, a>${y} from t", "SELECT pre_${x}_post, a > ${y}\nFROM t\n"),
         ("select 'it''s' where a is not distinct from b", "SELECT 'it''s'\nWHERE a IS NOT DISTINCT FROM b\n"),
