@@ -97,7 +97,7 @@ def comment(token: Token) -> list[Doc]:
     if token.kind == "line_comment":
         return [Hard(), token.text, Hard()] if token.lines else [" ", token.text, Hard()]
     if "\n" in token.text:
-        return [Hard(), token.text, Hard()] if token.lines else [" ", token.text, " "]
+        return [Hard() if token.lines else " ", token.text, Hard()]
     return [Hard(), token.text, " "] if token.lines else [" ", token.text, " "]
 
 
