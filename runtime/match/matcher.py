@@ -66,6 +66,7 @@ class Matcher:
     def __init__(self, op: Match, columns: tuple[str, ...]) -> None:
         self._automaton: Automaton = build_automaton(op.pattern)
         variables = self._automaton.variables
+        self._accepts = tuple(map(self._automaton.accepts, range(len(self._automaton.labels))))
         terms = TermCompiler(columns, variables)
         conditions = {each.variable: terms.compile(each.term) for each in op.conditions}
         self._conditions = tuple(conditions.get(name) for name in variables)
@@ -97,7 +98,7 @@ class Matcher:
         partial.next_number = number + 1
         self.expire(partial, time)
         for beginning in partial.beginnings:
-            if beginning.complete is None:
+            if beginning.complete is None and beginning.ways:
                 self._continue(beginning, row)
         first = self._take(self._automaton.start, None, row)
         if first:
@@ -137,7 +138,7 @@ class Matcher:
             return start + everything
         if self._skip_to is None:
             return start + 1
-        to = done.first[self._skip_to] if self._skip.mode == "to_first" else done.last[self._skip_to]
+        to = done.first(self._skip_to) if self._skip.mode == "to_first" else done.last(self._skip_to)
         if to is None:
             raise SkipProblem(f"the match has no row of {self._skip.variable} to skip to")
         if to.previous is None:
@@ -152,9 +153,10 @@ class Matcher:
 
     def _settle(self, beginning: Beginning) -> None:
         """A beginning is complete with the first of its ways that may end here."""
-        done = next((way for way in beginning.ways if self._automaton.accepts(way.position)), None)
-        if done is not None:
-            beginning.complete, beginning.ways = done.step, []
+        for way in beginning.ways:
+            if self._accepts[way.position]:
+                beginning.complete, beginning.ways = way.step, []
+                return
 
     def _take(self, moves: tuple[Move, ...], before: Step | None, row: Row) -> list[Way]:
         """The ways on which a row can be taken, preferred ones first."""
@@ -169,7 +171,9 @@ class Matcher:
 
         found: list[Way] = []
         for move in moves:
-            if move.target == ACCEPT or any(step(barred) is not None for barred in move.unless):
+            if move.target == ACCEPT:
+                continue
+            if move.unless and any(step(barred) is not None for barred in move.unless):
                 continue
             new = step(self._automaton.labels[move.target])
             if new is not None:

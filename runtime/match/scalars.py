@@ -7,6 +7,7 @@ the type of its result, since that decides where a sum overflows and how a quoti
 from __future__ import annotations
 
 import math
+import operator
 import re
 import struct
 from collections.abc import Callable
@@ -116,13 +117,26 @@ def compare(left: Any, right: Any) -> int:
     return -1 if left < right else 1
 
 
+def _comparison(holds: Function) -> Function:
+    """NULL if a side is. Only numbers that may be NaN go the long way: conditions compare every row."""
+
+    def call(left: Any, right: Any) -> bool | None:
+        if left is None or right is None:
+            return None
+        if left.__class__ is float or right.__class__ is float:
+            return bool(holds(compare(left, right), 0))
+        return bool(holds(left, right))
+
+    return call
+
+
 _COMPARISONS: Final[dict[str, Function]] = {
-    "=": lambda a, b: compare(a, b) == 0,
-    "<>": lambda a, b: compare(a, b) != 0,
-    "<": lambda a, b: compare(a, b) < 0,
-    "<=": lambda a, b: compare(a, b) <= 0,
-    ">": lambda a, b: compare(a, b) > 0,
-    ">=": lambda a, b: compare(a, b) >= 0,
+    "=": _comparison(operator.eq),
+    "<>": _comparison(operator.ne),
+    "<": _comparison(operator.lt),
+    "<=": _comparison(operator.le),
+    ">": _comparison(operator.gt),
+    ">=": _comparison(operator.ge),
 }
 
 
@@ -147,8 +161,8 @@ def _in(value: Any, *options: Any) -> bool | None:
 
 
 def _between(value: Any, low: Any, high: Any) -> bool | None:
-    at_least = _strict(_COMPARISONS[">="])(value, low)
-    at_most = _strict(_COMPARISONS["<="])(value, high)
+    at_least = _COMPARISONS[">="](value, low)
+    at_most = _COMPARISONS["<="](value, high)
     if at_least is False or at_most is False:
         return False
     return None if at_least is None or at_most is None else True
@@ -207,7 +221,7 @@ def function(name: str, type_: str) -> Function:
     if name in _WITH_NULLS:
         return _WITH_NULLS[name]
     if name in _COMPARISONS:
-        return _strict(_COMPARISONS[name])
+        return _COMPARISONS[name]
     if name == "NOT":
         return _strict(lambda value: not value)
     if name == "||":

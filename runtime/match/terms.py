@@ -51,7 +51,7 @@ class TermCompiler:
         if term.anchor == "last" and offset == 0:
 
             def last(step: Step) -> Any:
-                found = step.last[variable]
+                found = step.last(variable)
                 if found is None:
                     return None if missing is None else step.row[missing]
                 return found.row[place]
@@ -76,7 +76,7 @@ class TermCompiler:
 
         def fold(step: Step) -> Any:
             pending: list[Step] = []
-            found = step.last[variable]
+            found = step.last(variable)
             while found is not None and key not in found.memo:
                 pending.append(found)
                 found = found.before(every)
@@ -98,6 +98,9 @@ def _decimal(term: Constant) -> Any:
 
 
 def _apply(call: Callable[..., Any], args: list[Evaluate]) -> Evaluate:
+    if len(args) == 1:
+        (only,) = args
+        return lambda step: call(only(step))
     if len(args) == 2:
         first, second = args
         return lambda step: call(first(step), second(step))
