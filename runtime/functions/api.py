@@ -85,6 +85,12 @@ class StateBackend(Protocol):
     def write(self, state: str, entries: dict[Any, tuple[Any, int]]) -> None:
         """Replaces the entries."""
 
+    def put(self, state: str, name: Any, value: Any) -> None:
+        """Sets one entry; a new one comes last."""
+
+    def remove(self, state: str, name: Any) -> None:
+        """Removes one entry, if it is there."""
+
     @property
     @abstractmethod
     def now_ms(self) -> int:
@@ -119,7 +125,7 @@ class ValueState(_State, Generic[V]):
 
     def set(self, value: V) -> None:
         """Replaces the value; its time to live begins anew."""
-        self._write({None: (value, self._backend.now_ms)})
+        self._backend.put(self._name, None, value)
 
 
 class ListState(_State, Generic[V]):
@@ -131,8 +137,8 @@ class ListState(_State, Generic[V]):
 
     def add(self, value: V) -> None:
         """Appends a value."""
-        entries = self._read()
-        self._write({**entries, max(entries, default=-1) + 1: (value, self._backend.now_ms)})
+        # Places ascend.
+        self._backend.put(self._name, next(reversed(self._read()), -1) + 1, value)
 
     def set(self, values: Iterable[V]) -> None:
         """Replaces all values."""
@@ -149,15 +155,15 @@ class MapState(_State, Generic[V]):
 
     def put(self, key: Any, value: V) -> None:
         """Sets the value under a name."""
-        self._write({**self._read(), key: (value, self._backend.now_ms)})
+        self._backend.put(self._name, key, value)
 
     def remove(self, key: Any) -> None:
         """Forgets a name, if it is there."""
-        self._write({name: entry for name, entry in self._read().items() if name != key})
+        self._backend.remove(self._name, key)
 
     def items(self) -> Iterator[tuple[Any, V]]:
-        """Names and values."""
-        return ((name, value) for name, (value, _) in self._read().items())
+        """Names and values, as they are now."""
+        return iter([(name, value) for name, (value, _) in self._read().items()])
 
     def __contains__(self, key: object) -> bool:
         return key in self._read()

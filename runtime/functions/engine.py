@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -58,66 +58,74 @@ class Engine:
 
     def row(
         self, key: Row, state: KeyState, row: Row, time_ms: float | None, times: Times
-    ) -> Iterator[Mapping[str, Any]]:
+    ) -> list[Mapping[str, Any]]:
         """Hands a row to the function and gives what it gives out."""
-        context = self._enter(key, state, times, None if time_ms is None else _moment(time_ms))
-        yield from self._emitted(lambda: self._function.process(row, context))
+        context = self._enter(key, state, times, time_ms)
+        return self._emitted(self._function.process(row, context))
 
     def timers(self, key: Row, state: KeyState, times: Times) -> Iterator[Mapping[str, Any]]:
         """Calls the timers that are due, the earliest first; those that they set and are due as well."""
         while state.event_timers and min(state.event_timers) <= times.watermark_ms:
             due = min(state.event_timers)
             state.event_timers.remove(due)
-            context = self._enter(key, state, times, _moment(due), due)
-            yield from self._emitted(lambda: self._function.on_event_time(context.timestamp, context))  # noqa: B023  # called at once
+            context = self._enter(key, state, times, due, due)
+            yield from self._emitted(self._function.on_event_time(_moment(due), context))
         # A timer for the same moment would fire for ever: those set now wait for the next epoch.
         for due in sorted(at for at in state.processing_timers if at <= times.now_ms):
             state.processing_timers.discard(due)
-            context = self._enter(key, state, times, _moment(due))
-            yield from self._emitted(lambda: self._function.on_processing_time(context.timestamp, context))  # noqa: B023  # called at once
+            context = self._enter(key, state, times, due)
+            yield from self._emitted(self._function.on_processing_time(_moment(due), context))
 
     def _enter(
         self,
         key: Row,
         state: KeyState,
         times: Times,
-        timestamp: datetime | None,
+        time_ms: float | None,
         firing_ms: int | None = None,
     ) -> _Context:
-        context = _Context(key, state, times, timestamp, self._ttl_ms, firing_ms)
+        context = _Context(key, state, times, time_ms, self._ttl_ms, firing_ms)
         self._function.__dict__["_backend"] = context
         return context
 
-    def _emitted(self, call: Any) -> Iterator[Mapping[str, Any]]:
-        emitted: Any = call()
-        rows: Iterable[Any] = [emitted] if isinstance(emitted, Mapping) else emitted or ()
+    def _emitted(self, emitted: Any) -> list[Mapping[str, Any]]:
+        if emitted is None:
+            return []
+        rows: list[Any] = [emitted] if isinstance(emitted, Mapping) else list(emitted or ())
         for row in rows:
-            if not isinstance(row, Mapping):
+            # Asking an abstract class takes long, and nearly all rows are dicts.
+            if row.__class__ is not dict and not isinstance(row, Mapping):
                 raise FunctionFailure(f"a row that is given out is a dict, not a {type(row).__name__}")
             if self._columns is not None and not row.keys() <= self._columns:
                 unknown = ", ".join(sorted(row.keys() - self._columns))
                 raise FunctionFailure(f"`output` does not declare {unknown}")
-            yield row
+        return rows
 
 
 class _Context:
-    """The context of one callback, and the states of its key."""
+    """The context of one callback, and the states of its key. One is made for every row."""
+
+    __slots__ = ("_firing_ms", "_state", "_time_ms", "_times", "_ttl_ms", "key")
 
     def __init__(
         self,
         key: Row,
         state: KeyState,
         times: Times,
-        timestamp: Any,
+        time_ms: float | None,
         ttl_ms: Mapping[str, int],
         firing_ms: int | None,
     ) -> None:
         self.key = key
-        self.timestamp = timestamp
+        self._time_ms = time_ms
         self._state = state
         self._times = times
         self._ttl_ms = ttl_ms
         self._firing_ms = firing_ms
+
+    @property
+    def timestamp(self) -> datetime | None:
+        return None if self._time_ms is None else _moment(self._time_ms)
 
     @property
     def watermark(self) -> datetime:
@@ -160,6 +168,21 @@ class _Context:
             self._state.entries[state] = entries
         else:
             self._state.entries.pop(state, None)
+
+    def put(self, state: str, name: Any, value: Any) -> None:
+        # Other entries that are too old are not seen by `read`, and dropped before the state is stored.
+        entries = self._state.entries.setdefault(state, {})
+        ttl = self._ttl_ms.get(state)
+        if ttl is not None and name in entries and self.now_ms - entries[name][1] >= ttl:
+            del entries[name]
+        entries[name] = (value, self.now_ms)
+
+    def remove(self, state: str, name: Any) -> None:
+        entries = self._state.entries.get(state)
+        if entries is not None:
+            entries.pop(name, None)
+            if not entries:
+                del self._state.entries[state]
 
 
 def drop_old(state: KeyState, ttl_ms: Mapping[str, int], now_ms: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -57,7 +57,8 @@ class ProcessOperator(BucketOperator):
         return {state.name: state.ttl_ms for state in self._op.states if state.ttl_ms is not None}
 
     @cached_property
-    def _engine(self) -> Engine:
+    def engine(self) -> Engine:
+        """The function on one key at a time."""
         made = self._bundle.load(self._op.module, self._op.function)(**dict(self._op.arguments))
         if not isinstance(made, ProcessFunction):
             raise FunctionFailure(f"{self._op.module}.{self._op.function} is no headrace.ProcessFunction")
@@ -82,8 +83,7 @@ class ProcessOperator(BucketOperator):
             with _Part(self, state, part, clock) as known:
                 for at in places:
                     time = times[at] / 1000 if times is not None and times[at] is not None else None
-                    row, key = Row(values[at]), keys[at]
-                    emitted += known.run(key, lambda k, s: self._engine.row(k, s, row, time, clock))  # noqa: B023  # called at once
+                    emitted += known.row(keys[at], Row(values[at]), time)
         return self._table(emitted)
 
     def expire(self, state: BucketState, watermarks: Watermarks) -> pa.Table | None:
@@ -97,7 +97,7 @@ class ProcessOperator(BucketOperator):
             if is_due:
                 with _Part(self, state, part, clock) as known:
                     for key in sorted(known.states, key=repr):
-                        emitted += known.run(key, lambda k, s: self._engine.timers(k, s, clock))
+                        emitted += known.timers(key)
         _wake(state, _summary(state))
         return self._table(emitted)
 
@@ -174,13 +174,26 @@ class _Part:
         self._state.write("timers", pa.Table.from_pylist(pending, schema=_SUMMARY))
         _wake(self._state, summary)
 
-    def run(self, key: Key, call: Any) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-        """The rows that the function gives out for a key."""
+    def row(self, key: Key, row: Row, time_ms: float | None) -> list[tuple[Key, Mapping[str, Any]]]:
+        """The rows that the function gives out for a row."""
+        state = self.states.get(key)
+        if state is None:
+            state = self.states[key] = KeyState()
+        operator = self._operator
         try:
-            rows = list(call(self._operator.named(key), self.states.setdefault(key, KeyState())))
+            given = operator.engine.row(operator.named(key), state, row, time_ms, self._clock)
         except Exception as error:
-            raise self._operator.failure(error) from error
-        return iter([(key, row) for row in rows])
+            raise operator.failure(error) from error
+        return [(key, out) for out in given]
+
+    def timers(self, key: Key) -> list[tuple[Key, Mapping[str, Any]]]:
+        """The rows that the timers of a key that are due give out."""
+        operator = self._operator
+        try:
+            given = list(operator.engine.timers(operator.named(key), self.states[key], self._clock))
+        except Exception as error:
+            raise operator.failure(error) from error
+        return [(key, out) for out in given]
 
 
 def _summary(state: BucketState) -> dict[int, tuple[int | None, int | None]]:

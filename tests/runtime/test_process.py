@@ -122,6 +122,42 @@ def test_time_to_live() -> None:
     assert tester.feed({"k": 1, "word": "d"}) == [{"k": 1, "first": "d"}]
 
 
+class Latest(headrace.ProcessFunction):
+    """Keeps words for an hour, and changes a map while it looks through it."""
+
+    output = "words ARRAY<STRING>, names ARRAY<STRING>"
+    words = headrace.list_state("STRING", ttl="1 h")
+    counts = headrace.map_state("STRING", "BIGINT", ttl="1 h")
+
+    def process(self, row: headrace.Row, ctx: headrace.Context) -> dict[str, Any]:
+        self.words.add(row.word)
+        self.counts.put(row.word, 0)
+        for word, count in self.counts.items():
+            self.counts.put(word, count + 1)
+            if count == 2:
+                self.counts.remove(word)
+                self.counts.put(word + "!", 0)
+        return {"words": self.words.get(), "names": [name for name, _ in self.counts.items()]}
+
+
+def test_entries_have_a_time_to_live_and_an_order_of_their_own() -> None:
+    tester = headrace.testing.ProcessTester(Latest(), by=["k"])
+    tester.advance(now=NOON)
+    tester.feed({"k": 1, "word": "a"}, {"k": 1, "word": "b"})
+    tester.advance(now=NOON + 30 * MINUTE)
+    (found,) = tester.feed({"k": 1, "word": "c"})
+    assert found == {"k": 1, "words": ["a", "b", "c"], "names": ["b", "c", "a!"]}
+    # Without a step of the clock between: what is too old is still there, but not seen.
+    tester.now = NOON + 60 * MINUTE
+    (found,) = tester.feed({"k": 1, "word": "a"})
+    assert found["words"] == ["c", "a"]
+    tester.now = NOON + 120 * MINUTE
+    assert [row["words"] for row in tester.feed({"k": 1, "word": "d"}, {"k": 1, "word": "e"})] == [
+        ["d"],
+        ["d", "e"],
+    ]
+
+
 def test_processing_time_timers() -> None:
     tester = headrace.testing.ProcessTester(Reminder(), by=["k"])
     tester.advance(now=NOON)
