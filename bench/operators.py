@@ -26,6 +26,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from bench.common import tree_cpu
 from compiler.jobplan import model as job
+from compiler.jobplan.operators import match as pattern
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.lowering import bucketed
 from runtime.spark.buckets.ordering import ranked
@@ -97,6 +98,70 @@ def _window_top(rows: DataFrame, ctx: Context) -> DataFrame:
     return top(lower(window, [rows], ctx), ctx)
 
 
+def _temporal(rows: DataFrame, ctx: Context) -> DataFrame:
+    # The table changes with each fifth row.
+    versions = (
+        _read(ctx.session, ctx.project_dir, "versions")
+        .where("v % 5 = 0")
+        .selectExpr("ts AS since", "k AS of", "v AS price")
+    )
+    op = job.TemporalJoin(
+        "as_of", "as_of", ("in", "versions"), "inner", (job.KeyPair("k", "of"),), None,
+        job.EventTime("ts", DELAY_MS), "since", False,
+        (job.OutputColumn("ts", DELAY_MS), *(job.OutputColumn(name, None) for name in ("k", "v", "price"))),
+        16,
+    )  # fmt: skip
+    return lower(op, [rows, versions], ctx)
+
+
+def _match(rows: DataFrame, ctx: Context) -> DataFrame:
+    """A row, rising ones after it, and a fall, within a minute."""
+    last, before = (pattern.Navigation("v", "UP", "last", offset, "BIGINT") for offset in (0, 1))
+    first = pattern.Navigation("v", "START", "last", 0, "BIGINT")
+    down = pattern.Navigation("v", "DOWN", "last", 0, "BIGINT")
+    rises = pattern.Apply(">", (last, pattern.Apply("coalesce", (before, first), "BIGINT")), "BOOLEAN")
+    up = pattern.Repeat(pattern.Variable("UP"), 1, None, greedy=True)
+    op = job.Match(
+        "match", "match", ("in",), ("k",), "ts", DELAY_MS, (), (job.Item("v", "v"),),
+        pattern.Sequence((pattern.Variable("START"), up, pattern.Variable("DOWN"))),
+        (
+            pattern.Condition("UP", rises),
+            pattern.Condition("DOWN", pattern.Apply("<", (down, last), "BOOLEAN")),
+        ),
+        pattern.Skip("past_last_row"), 60_000,
+        (pattern.Output("n", pattern.Fold("count", None, pattern.ALL_ROWS, "BIGINT")),),
+        (job.Item("n", "n"),), 16,
+    )  # fmt: skip
+    return lower(op, [rows], ctx)
+
+
+FUNCTIONS = """
+import headrace
+
+
+class Sum(headrace.ProcessFunction):
+    output = "total BIGINT"
+    total = headrace.value_state("BIGINT")
+
+    def process(self, row, ctx):
+        total = (self.total.get() or 0) + row.v
+        self.total.set(total)
+        yield {"total": total}
+"""
+
+
+def _process(rows: DataFrame, ctx: Context) -> DataFrame:
+    """The yardstick's sum, as a user would write it."""
+    folder = ctx.plan_dir / "functions"
+    folder.mkdir(exist_ok=True)
+    (folder / "sums.py").write_text(FUNCTIONS)
+    op = job.Process(
+        "sum", "sum", ("in",), "sums", "Sum", {}, ("k",), "ts", (job.Item("v", "v"),),
+        (job.Column("total", "BIGINT"),), (job.KeptState("total", "value", "BIGINT"),), None, None, "", 16,
+    )  # fmt: skip
+    return lower(op, [rows], ctx)
+
+
 OPERATORS: dict[str, Callable[[DataFrame, Context], DataFrame]] = {
     "running_sum": running_sum,
     "dedup_first": _top(emit="first_by_time", time_column="ts"),
@@ -106,6 +171,9 @@ OPERATORS: dict[str, Callable[[DataFrame, Context], DataFrame]] = {
     "over_range": _over(unit="range", preceding=60_000),
     "over_rows": _over(preceding=9),
     "over_unbounded": _over(),
+    "temporal_join": _temporal,
+    "match": _match,
+    "process": _process,
 }
 
 
@@ -126,26 +194,30 @@ def make_input(folder: Path, rows: int, keys: int) -> None:
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
+def _read(session: SparkSession, source: Path, name: str) -> DataFrame:
+    return (
+        session.readStream.name(name)
+        .schema("ts TIMESTAMP, k BIGINT, v BIGINT")
+        .option("maxFilesPerTrigger", 1)
+        .parquet(str(source))
+        .withWatermark("ts", f"{DELAY_MS} milliseconds")
+    )
+
+
 def run_one(name: str, session: SparkSession, source: Path, state: Path) -> tuple[int, float]:
     """Runs an operator over all files.
 
     Returns:
         How many rows came out, and the wall time in seconds.
     """
-    stream = (
-        session.readStream.name("rows")
-        .schema("ts TIMESTAMP, k BIGINT, v BIGINT")
-        .option("maxFilesPerTrigger", 1)
-        .parquet(str(source))
-        .withWatermark("ts", f"{DELAY_MS} milliseconds")
-    )
+    stream = _read(session, source, "rows")
     counted = 0
 
     def count(batch: DataFrame, _epoch: int) -> None:
         nonlocal counted
         counted += batch.count()
 
-    made = OPERATORS[name](stream, Context(session, source, source, streaming=True))
+    made = OPERATORS[name](stream, Context(session, source, source.parent, streaming=True))
     started = time.monotonic()
     query = (
         made.writeStream.foreachBatch(count)

@@ -129,7 +129,7 @@ class Latest(headrace.ProcessFunction):
     words = headrace.list_state("STRING", ttl="1 h")
     counts = headrace.map_state("STRING", "BIGINT", ttl="1 h")
 
-    def process(self, row: headrace.Row, ctx: headrace.Context) -> dict[str, Any]:
+    def process(self, row: headrace.Row, ctx: headrace.Context) -> list[dict[str, Any]]:
         self.words.add(row.word)
         self.counts.put(row.word, 0)
         for word, count in self.counts.items():
@@ -137,7 +137,7 @@ class Latest(headrace.ProcessFunction):
             if count == 2:
                 self.counts.remove(word)
                 self.counts.put(word + "!", 0)
-        return {"words": self.words.get(), "names": [name for name, _ in self.counts.items()]}
+        return [{"words": self.words.get(), "names": [name for name, _ in self.counts.items()]}]
 
 
 def test_entries_have_a_time_to_live_and_an_order_of_their_own() -> None:
