@@ -1,4 +1,4 @@
-"""Starts and stops servers: `python -m pipelines.services start|stop|status [kafka …]`."""
+"""Starts and stops servers: `python -m pipelines.services start|stop|status [kafka postgres]`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pipelines.services.base import Service, ServiceError
 from pipelines.services.kafka import KAFKA
+from pipelines.services.postgres import POSTGRES
 
 # To add one: one file, one line here.
-SERVICES: tuple[Service, ...] = (KAFKA,)
+SERVICES: tuple[Service, ...] = (KAFKA, POSTGRES)
 
 FOLDER = Path(".headrace/services")
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from pipelines.services.base import ServiceError, end, free_port, is_alive
 
 _VERSION = "pginstall18"
 _START_SECONDS = 60.0
@@ -51,7 +52,7 @@ class PostgresServer:
     def __init__(self, folder: Path, password: str = "headrace", port: int | None = None) -> None:  # noqa: S107  # of a server that only this machine reaches
         self.folder = folder
         self.password = password
-        self.port = port or _free_port()
+        self.port = port or free_port()
         self._data = folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -157,8 +158,60 @@ def _as_whom() -> dict[str, Any]:
     return {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+class Postgres:
+    """The server as a service: known by the file that PostgreSQL keeps while it runs."""
+
+    name = "postgres"
+
+    def __init__(self) -> None:
+        # Kept so that Python does not take a server that goes on running for one that was forgotten.
+        self._started: dict[int, PostgresServer] = {}
+
+    def start(self, folder: Path) -> str:
+        """Starts the server; its address is a URL with the password."""
+        running = self.address(folder)
+        if running is not None:
+            return running
+        port = folder / "port"
+        server = PostgresServer(folder, port=int(port.read_text()) if port.exists() else None)
+        try:
+            server.start()
+        except PostgresFailed as failed:
+            raise ServiceError(f"the server did not come up:\n{failed}") from failed
+        port.write_text(str(server.port))
+        pid = _pid(folder)
+        if pid is not None:
+            self._started[pid] = server
+        return server.url()
+
+    def stop(self, folder: Path) -> bool:
+        """Cuts sessions off and ends the server; what was committed stays."""
+        pid = _pid(folder)
+        if pid is None:
+            return False
+        server = self._started.pop(pid, None)
+        if server is not None:
+            server.stop()
+        else:
+            # To PostgreSQL SIGTERM means to wait for its clients, for as long as they like.
+            os.kill(pid, signal.SIGINT)
+            end(pid, "postgres", 20)
+        return True
+
+    def address(self, folder: Path) -> str | None:
+        """Its URL, password included."""
+        if _pid(folder) is None:
+            return None
+        return PostgresServer(folder, port=int((folder / "port").read_text())).url()
+
+
+POSTGRES = Postgres()
+
+
+def _pid(folder: Path) -> int | None:
+    """The number of the process that runs on a folder."""
+    try:
+        pid = int((folder / "data" / "postmaster.pid").read_text().split("\n", 1)[0])
+    except (OSError, ValueError):
+        return None
+    return pid if is_alive(pid, "postgres") else None
