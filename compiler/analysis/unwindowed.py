@@ -9,6 +9,8 @@ from compiler.diagnostics.source import Span
 from compiler.plan.operators import Aggregate, Distinct
 
 ASK = "let the state grow: WITH (allow_unbounded = true) on the model"
+# To forget the one group of a whole stream would make no sense.
+_FORGET = "forget groups that do not change: WITH (state_ttl = '1 d') on the model; or "
 
 
 def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> None:
@@ -21,6 +23,7 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
         return
     if options.bounds_state:
         return
+    ask = f"{_FORGET if node.keys else ''}{ASK}, and write the changes to a sink with a primary key"
     times = [f.name for f in node.input.schema if f.is_event_time]
     if not times:
         raise DiagnosticError(
@@ -29,8 +32,7 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
                 "the groups of this aggregation never close",
                 span,
                 cause="no column of the input is an event time, and without a watermark no group closes",
-                fix=f"declare WATERMARK FOR in the source, and group by a window over that column; or {ASK}, "
-                "and write the changes to a sink with a primary key",
+                fix=f"declare WATERMARK FOR in the source, and group by a window over that column; or {ask}",
             )
         )
     raise DiagnosticError(
@@ -44,8 +46,7 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
             if node.keys
             else "without GROUP BY all rows are one group, and a stream has no last row",
             fix=f"group by a window: FROM TUMBLE(TABLE t, DESCRIPTOR({times[0]}), INTERVAL '5' MINUTES) "
-            f"GROUP BY window_start, window_end, …; or {ASK}, and write the changes to a sink with a "
-            "primary key",
+            f"GROUP BY window_start, window_end, …; or {ask}",
         )
     )
 
