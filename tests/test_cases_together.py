@@ -7,6 +7,7 @@ row in each epoch.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -20,7 +21,17 @@ from typing import Literal, get_args
 import pytest
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
-from test_cases import RUN, Expectation, batches, check, compile_case, expectations, lay_out, looks_up
+from test_cases import (
+    RUN,
+    Expectation,
+    batches,
+    check,
+    compile_case,
+    expectations,
+    lay_out,
+    load_case,
+    looks_up,
+)
 
 from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
@@ -91,12 +102,38 @@ class Together:
     epochs: int
 
     def check(self, session: SparkSession, told: str = "") -> None:
-        """Compares what each case has written."""
+        """Compares what each case has written.
+
+        A kill between Spark's log of files and its log of offsets makes one epoch of two (4.2.0). Nothing is
+        lost by it, but a case that says which rows arrive together is then another case.
+        """
         for root, case, expected in self.cases:
+            if told and "arrival" in load_case(root.name.rpartition("-")[0]) and has_merged_epochs(root):
+                continue
             try:
                 check(session, root, case, expected)
             except AssertionError as error:
                 raise AssertionError(f"{root.name} {told}") from error
+
+
+def has_merged_epochs(root: Path) -> bool:
+    """Whether an epoch of a case's queries has taken more than one file of a source."""
+    for offsets in (root.parent / ".headrace" / "state" / "queries").glob(
+        f"{root.name}-*/checkpoint/offsets"
+    ):
+        epochs = sorted(
+            (path for path in offsets.iterdir() if path.name.isdigit()), key=lambda p: int(p.name)
+        )
+        before: dict[int, int] = {}
+        for path in sorted(epochs, key=lambda path: int(path.name)):
+            for place, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
+                offset = json.loads(line).get("logOffset") if '"logOffset"' in line else None
+                if offset is None:
+                    continue
+                if offset > before.get(place, -1) + 1:
+                    return True
+                before[place] = offset
+    return False
 
 
 def lay_out_all(folder: Path, names: list[Run], spread_over: int) -> Together:
