@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
-from compiler.jobplan.formats import client_options, file_format, spark_options
+from compiler.jobplan.formats import client_options
 from compiler.jobplan.model import Sink
+from runtime.connectors.kafka.messages import as_messages
 from runtime.connectors.sinks.base import SinkContext, columns_of
-from runtime.spark.context import quote
 
 
 class KafkaWriter:
@@ -35,13 +34,8 @@ class KafkaWriter:
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Sends the epoch."""
         options = self._sink.options
-        rows = columns_of(self._sink, batch)
-        keys = [name for name in str(options.get("key.fields", "")).split(";") if name]
-        parts = [_encoded(rows.columns, self._sink, file_format(options)).alias("value")]
-        if keys:
-            form = str(options.get("key.format", file_format(options)))
-            parts.append(_encoded(keys, self._sink, form).alias("key"))
-        writer = rows.select(*parts).write.format("kafka").mode("append").options(**client_options(options))
+        messages = as_messages(self._sink, columns_of(self._sink, batch))
+        writer = messages.write.format("kafka").mode("append").options(**client_options(options))
         writer.option("topic", str(options["topic"])).save()
         self.rows_written += batch.count()
         return True
@@ -51,15 +45,3 @@ class KafkaWriter:
 
     def empty(self) -> None:
         """Messages that were sent stay."""
-
-
-def _encoded(names: list[str], sink: Sink, form: str) -> Column:
-    """Columns as a message's key or value."""
-    if form == "raw":
-        return F.col(quote(names[0]))
-    row = F.struct(*(F.col(quote(name)) for name in names))
-    options = spark_options({**sink.options, "format": form})
-    if form == "csv":
-        return F.to_csv(row, options)
-    # As Flink's JSON: a field without a value is there, as null.
-    return F.to_json(row, {**options, "ignoreNullFields": "false"})

@@ -1,0 +1,1 @@
+"""Topics as sinks: rows as messages, and messages sent exactly once."""
