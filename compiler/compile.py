@@ -9,12 +9,13 @@ Only the loader reads files; nothing here starts a JVM or imports Spark.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compiler.analysis.bind import bind_project
 from compiler.analysis.rules import PROJECT_RULES, RULES
 from compiler.chain.grouping import Group, group_sinks
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
+from compiler.frozen import frozen
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Manifest
 from compiler.optimize import MERGE_SIBLINGS, optimize, optimize_query
@@ -22,7 +23,7 @@ from compiler.plan.logical import LogicalPlan
 from compiler.syntax.declarations import Project
 
 
-@dataclass(frozen=True)
+@frozen
 class Compiled:
     """What a compile gives; each stage can be looked at.
 

@@ -10,7 +10,7 @@ whole compile, and so is every mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec import structs
 
@@ -21,6 +21,7 @@ from compiler.compile import form_queries
 from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.policy import Allow
 from compiler.diagnostics.source import SourceFile, Span
+from compiler.frozen import frozen
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Query
 from compiler.keeper import Keeper
@@ -41,7 +42,7 @@ from compiler.syntax.declarations import (
 from compiler.syntax.directives import directives
 
 
-@dataclass(frozen=True)
+@frozen
 class Earlier:
     """A compile without errors.
 
@@ -346,7 +347,7 @@ def _merged_list(earlier: Iterable[Entry], part: Iterable[Entry], graph: Graph) 
 _NOWHERE = Span(SourceFile("", ""), 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Ordered:
     """A model and what it reads, for the order of models."""
 

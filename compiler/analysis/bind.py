@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from msgspec import structs
@@ -25,6 +25,7 @@ from compiler.analysis.uids import Uids
 from compiler.analysis.user_functions import bind_functions, visible
 from compiler.diagnostics.diagnostic import DiagnosticError, Reporter
 from compiler.diagnostics.source import SourceFile, Span
+from compiler.frozen import frozen
 from compiler.plan.logical import BoundRelation, BoundSink, LogicalPlan
 from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, SeedScan
@@ -38,7 +39,7 @@ from compiler.syntax.fragment import Fragment
 Body = Parsed | decl.StepsBody | decl.DeadLetters
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class ParsedModel:
     """A model or sink with its body parsed; `body` is None if that failed."""
 

@@ -9,6 +9,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
+from compiler.frozen import frozen
 from compiler.plan.node import Node
 from compiler.syntax.declarations import OptionDecl
 
@@ -20,7 +21,7 @@ class Poisoned(Exception):
     """What is needed has an error of its own, which has been told: no second message is due."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Relation:
     """A source, model or seed that has been bound; `with_options` reads a source with other options."""
 

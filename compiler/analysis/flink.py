@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from compiler.analysis.typing import known
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import SourceFile
+from compiler.frozen import frozen
 from compiler.functions import FUNCTIONS
 from compiler.functions.flink import NOT_RUN, REWRITES, Rewrite
 from compiler.functions.flink.documents import MAKES_JSON
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _WITHOUT_PARENTHESES = frozenset({"localtimestamp", "localtime", "current_time"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Parameters(Scope):
     """The parameters of a rewrite, which stand for arguments that have been bound."""
 

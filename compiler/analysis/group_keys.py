@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan.expr import Column, Expr, columns_of, is_aggregate
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.window import END, START, TIME
@@ -31,7 +31,7 @@ KeySet = tuple[_Named, ...]
 """Keys that are grouped by together, with the names that they were given."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class GroupKeys:
     """What a GROUP BY groups by.
 

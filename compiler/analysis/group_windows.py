@@ -9,7 +9,6 @@ size) and its like, or as fields of `window`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
@@ -21,6 +20,7 @@ from compiler.analysis.window_assign import Places, Sizes, assign_session, assig
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Column, Expr, Literal
 from compiler.plan.expr_sql import quote_string
@@ -55,7 +55,7 @@ AUXILIARY: Final = {
 _KEY = "__headrace_session_key_"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class GroupWindow:
     """The window of a GROUP BY.
 
@@ -86,7 +86,7 @@ def _text(value: str) -> Literal:
     return Literal(t.STRING, False, quote_string(value), value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class WindowScope(Scope):
     """The names of a SELECT that groups by a window: what its functions mean is known here alone."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -19,6 +19,7 @@ from compiler.analysis.table_arguments import function_name
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan.expr import Call, Column, Expr, columns_of, is_aggregate, transform
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _OF_THE_GROUP = ("grouping", "grouping_id")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class SelectItem:
     """An item of SELECT; `name` is None if the user gave none and none follows from the expression.
 
@@ -50,7 +51,7 @@ class SelectItem:
         return tree_span(self.tree, self.fragment)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Grouped:
     """What SELECT's items read, and the items over it."""
 

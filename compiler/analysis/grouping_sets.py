@@ -8,13 +8,13 @@ ones; aggregates go on reading the columns themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compiler.analysis.group_keys import GroupKeys
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Cast, Column, Expr, Literal, Op
 from compiler.plan.expr_sql import quote_string
@@ -30,7 +30,7 @@ _PLACE = "__headrace_grouping_set"
 _KEY = "__headrace_key_"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Expanded:
     """Rows copied for each grouping set.
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean, suggest
+from compiler.frozen import frozen
 from compiler.plan.asked import Asked
 from compiler.syntax.declarations import OptionDecl
 from compiler.syntax.durations import parse_duration_ms
@@ -31,7 +32,7 @@ _AVAILABLE_NOW: Final = ("available_now", "availablenow")
 _UID = re.compile(r"[^\W\d][\w$-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class ModelOptions:
     """What the options of a source, model or sink say, beside those of its connector.
 

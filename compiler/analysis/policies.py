@@ -8,7 +8,6 @@ source agrees on which records are bad.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from compiler.analysis.builder import Builder, identity
@@ -16,6 +15,7 @@ from compiler.connectors.resolve import Resolved
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Cast, Column, Expr, Op
 from compiler.plan.expr import Literal as Value
@@ -32,7 +32,7 @@ OnNullTime = Literal["fail", "drop", "keep"]
 DEAD_LETTER_COLUMNS: Final = ("source", "reason", "raw", "position", "event_time")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Policies:
     """A source's policies.
 

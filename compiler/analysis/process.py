@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -15,6 +14,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.jobplan.operators.base import OptionValue
 from compiler.jobplan.operators.process import KeptState
 from compiler.plan.expr import Column
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Argument:
     """An argument for the constructor, and where it is written."""
 

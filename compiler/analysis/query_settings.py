@@ -10,13 +10,14 @@ from compiler.analysis.model_options import ModelOptions
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.jobplan.durations import format_ms
 from compiler.plan.asked import Asked
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Asks:
     """The different values that a relation and all that it reads ask for."""
 
@@ -25,7 +26,7 @@ class _Asks:
     isolated: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class SinkSettings:
     """What a sink's query is asked to be.
 

@@ -7,7 +7,6 @@ To add a table function: write a file with a function that binds its call, and a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
@@ -24,6 +23,7 @@ from compiler.analysis.windows import bind_window_function
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.plan.node import Node
 from compiler.syntax.tokens.functions import MARK
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Bound:
     """An operator and the names by which its columns can be reached."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.functions.kinds import is_atomic
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Case, Cast, Column, Expr, Literal, columns_of
@@ -66,7 +66,7 @@ def change_aggregate(
 _OF_ONE_ROW: Final = ("any_value", "first", "first_value", "last", "last_value")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Refusals:
     """How to say that a group cannot keep something.
 

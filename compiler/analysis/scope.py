@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, FieldAccess
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Visible:
     """A column that can be named: what the user calls it, and the operator's column that it is."""
 
@@ -22,7 +23,7 @@ class Visible:
     field: Field
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Part:
     """A relation of FROM under its alias."""
 
@@ -35,7 +36,7 @@ class Part:
         return cls(alias, tuple(Visible(f.name, f) for f in schema))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Scope:
     """The relations of one SELECT, or the columns that a YAML step sees.
 

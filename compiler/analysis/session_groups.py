@@ -9,10 +9,11 @@ not pass still holds its session together, as it does when the operators stand a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic
 from compiler.plan.expr import transform as rewritten
@@ -101,7 +102,7 @@ def rows_with_time(node: Node) -> Schema:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Below:
     """A session, and what lies between it and the groups.
 

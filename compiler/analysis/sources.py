@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msgspec import structs
 from sqlglot import exp
@@ -20,6 +20,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op
 from compiler.plan.node import Node
@@ -33,7 +34,7 @@ from compiler.syntax.durations import parse_duration_ms
 from compiler.syntax.fragment import Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class BoundSource:
     """A source as others read it.
 

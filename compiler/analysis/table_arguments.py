@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,6 +9,7 @@ from sqlglot import exp
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import DiagnosticError
+from compiler.frozen import frozen
 from compiler.plan.node import Node
 from compiler.plan.schema import Field
 from compiler.syntax.tokens.functions import MARK
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Signature:
     """How a table function is called.
 
@@ -34,7 +34,7 @@ class Signature:
     form: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class TableArgument:
     """A table that a function reads, and the names after its PARTITION BY."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan.expr import Column, Expr, Literal, Op, SortKey, conjunction, conjuncts
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
-@dataclass(frozen=True)
+@frozen
 class _Bound:
     """A conjunct that bounds a column from above; `exact` if nothing of it is left to filter."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.functions import FUNCTIONS, functions_of_project
 from compiler.functions.spec import Arg, Function, Nulls, TypeProblem
 from compiler.jobplan.model import ScalarFunction as JobScalar
@@ -19,7 +20,7 @@ from compiler.syntax.declarations import FunctionDecl, Project
 from compiler.syntax.python_functions import ProcessClass, PythonFunction, ScalarFunction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class UserFunctions:
     """What a project adds to the language.
 

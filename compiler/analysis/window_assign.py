@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.jobplan.durations import format_ms
 from compiler.plan import types as t
 from compiler.plan.expr import Column
@@ -24,7 +24,7 @@ _MOST_WINDOWS = 100_000
 _DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Sizes:
     """How windows lie.
 
@@ -43,7 +43,7 @@ class Sizes:
     offset_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Places:
     """Where a window is written: all of it, its time column, its sizes."""
 

@@ -8,13 +8,14 @@ it. Grouping is sticky: a query that a state root remembers keeps its sinks, wha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from compiler.chain.layout import LayoutError
 from compiler.chain.reasons import Formed, kept_apart, needs_of, spell_trigger, together
 from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.frozen import frozen
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
@@ -23,7 +24,7 @@ from compiler.plan.operators import LookupJoin
 _Needs = tuple[frozenset[int], frozenset[int]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Group:
     """Sinks that will share a query.
 

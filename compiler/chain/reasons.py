@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.chain.siblings import MOST_WINDOWS, Sibling
+from compiler.frozen import frozen
 from compiler.jobplan.durations import format_ms
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import walk
@@ -16,7 +16,7 @@ from compiler.plan.operators import FusedAggregate, Scan
 _TOLD: Final = 2
 
 
-@dataclass(frozen=True)
+@frozen
 class Formed:
     """Sinks that go into one query.
 

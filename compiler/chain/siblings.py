@@ -11,10 +11,11 @@ What the state holds is its layout (`chain.layout`), which outlives a branch tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from compiler.chain.layout import Layout
+from compiler.frozen import frozen
 from compiler.plan.expr import Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic, transform
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, rewrite, walk
@@ -30,7 +31,7 @@ _BOUNDS: Final = frozenset((START, END, TIME))
 MOST_WINDOWS: Final = 24
 
 
-@dataclass(frozen=True)
+@frozen
 class Sibling:
     """An aggregate that can be a branch, in terms of the columns of `input`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from compiler.connectors import CONNECTORS, Connector, Option
@@ -11,6 +10,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
+from compiler.frozen import frozen
 from compiler.jobplan.model import OptionValue
 from compiler.syntax.declarations import OptionDecl, Text
 from compiler.syntax.durations import parse_duration_ms
@@ -35,7 +35,7 @@ COMMON: dict[Role, tuple[Option, ...]] = {
 _LATER = ("upsert-kafka", "kinesis", "elasticsearch", "hive", "iceberg")
 
 
-@dataclass(frozen=True)
+@frozen
 class Resolved:
     """A connector with its options.
 

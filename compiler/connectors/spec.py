@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from compiler.frozen import frozen
 from compiler.plan.types import DataType
 
 Kind = Literal["string", "integer", "number", "boolean", "duration", "choice"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Option:
     """An option of a connector.
 
@@ -32,7 +33,7 @@ class Option:
     least: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Metadata:
     """What a connector knows of a row besides its columns: `ts TIMESTAMP(3) METADATA FROM 'timestamp'`.
 
@@ -47,7 +48,7 @@ class Metadata:
     nullable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Connector:
     """A connector.
 

@@ -7,8 +7,9 @@ HR5xx state, HR6xx environment. A code that has been released is never given ano
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from compiler.frozen import frozen
 
 
 class Severity(StrEnum):
@@ -18,7 +19,7 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Code:
     """A kind of finding."""
 

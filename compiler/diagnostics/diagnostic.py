@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from compiler.diagnostics.codes import JINJA, UNDEFINED_VARIABLE, Code, Severity
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Label:
     """A second place that helps to understand the first."""
 
@@ -18,7 +18,7 @@ class Label:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Diagnostic:
     """One finding.
 

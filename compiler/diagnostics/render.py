@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from compiler.diagnostics.codes import Severity
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.secrets import without_secrets
 from compiler.diagnostics.source import SourceFile, Span
+from compiler.frozen import frozen
 
 _TAB = "    "
 # Wider lines are cut around what is marked.
@@ -87,7 +87,7 @@ def _paint(style: str, text: str, color: bool) -> str:
     return f"{_STYLES[style]}{text}{_RESET}" if color and text else text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Mark:
     """What is drawn under one line: characters [start, end) of it, and the text after the marks."""
 

@@ -7,9 +7,9 @@ one: a function, and its line in `EMITTERS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from compiler.emit.text import call, sql_string, string
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.operators import fused_sql
@@ -27,7 +27,7 @@ class CannotEjectError(Exception):
     """The reason why an operator has no form as plain PySpark."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Code:
     """An operator: `base`, or its first input if that is None, then calls on it."""
 
@@ -35,7 +35,7 @@ class Code:
     calls: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Scope:
     """What an emitter may need to know: the session's time zone and the number of state partitions."""
 

@@ -7,33 +7,34 @@ own line ends are taken.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from compiler.frozen import frozen
 
 WIDTH: Final = 100
 _INDENT: Final = "  "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Line:
     """A place where a line may end; else it is `flat`."""
 
     flat: str = " "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Hard:
     """A place where a line ends; several in a row are one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Group:
     """On one line if it fits and has no `Hard` in it."""
 
     parts: tuple[Doc, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Indent:
     """Lines that begin in it are set further in."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from compiler.frozen import frozen
 
 Kind = Literal["word", "number", "string", "template", "line_comment", "block_comment", "symbol"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Token:
     """A token.
 

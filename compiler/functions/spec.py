@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from compiler.frozen import frozen
 from compiler.plan.types import VARIANT, DataType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Arg:
     """What is known of an argument: its type, whether it may be NULL, and its value if it is a literal.
 
@@ -42,7 +42,7 @@ class Nulls(Enum):
     ALWAYS = "always possible"  # try_*, element lookups, most aggregates
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Function:
     """A function of Spark SQL.
 

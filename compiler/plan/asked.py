@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Asked(Generic[V]):
     """A value and where it was asked for."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from compiler.frozen import frozen
 
 ChangelogKind = Literal["append", "upsert"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Changelog:
     """The kind of a stream's rows.
 

@@ -8,10 +8,11 @@ the same thing in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal as Literal_
 
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan.types import BOOLEAN, DataType
 
 # Flink's function; Spark computes it as current_timestamp(), which is the epoch's logged time.
@@ -20,7 +21,7 @@ PROCTIME = "proctime"
 LiteralValue = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Expr:
     """Base of all expressions."""
 
@@ -38,14 +39,14 @@ class Expr:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Column(Expr):
     """A column of the input, by its exact name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Literal(Expr):
     """A constant. `sql` is its Spark text; `value` what is known of it (milliseconds for intervals)."""
 
@@ -53,7 +54,7 @@ class Literal(Expr):
     value: LiteralValue = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class SortKey:
     """An item of ORDER BY, in OVER and WITHIN GROUP."""
 
@@ -62,7 +63,7 @@ class SortKey:
     nulls_first: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Call(Expr):
     """A function of the catalogue; `distinct`, `where` and `within` (WITHIN GROUP) belong to aggregates."""
 
@@ -90,7 +91,7 @@ class Call(Expr):
         return replace(self, args=children[:count], within=within, where=where)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Op(Expr):
     """An operator with a syntax of its own: `+`, `AND`, `IS NULL`, `BETWEEN`, `[ ]` and so on."""
 
@@ -105,7 +106,7 @@ class Op(Expr):
         return replace(self, args=children)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Cast(Expr):
     """CAST(arg AS type); with `attempt`, TRY_CAST."""
 
@@ -120,7 +121,7 @@ class Cast(Expr):
         return replace(self, arg=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Case(Expr):
     """CASE WHEN … THEN … ELSE … END; a simple CASE has been rewritten to comparisons."""
 
@@ -139,7 +140,7 @@ class Case(Expr):
         return replace(self, branches=branches, default=default)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class FieldAccess(Expr):
     """A field of a STRUCT."""
 
@@ -154,14 +155,14 @@ class FieldAccess(Expr):
         return replace(self, arg=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Variable(Expr):
     """A parameter of a lambda, inside its body."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Lambda(Expr):
     """`(x, y) -> body`, an argument of `transform`, `filter` and their like; its type is the body's."""
 
@@ -176,7 +177,7 @@ class Lambda(Expr):
         return replace(self, body=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Frame:
     """ROWS or RANGE BETWEEN … PRECEDING AND CURRENT ROW.
 
@@ -189,7 +190,7 @@ class Frame:
     preceding: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Over(Expr):
     """A function OVER the rows before and around one."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from compiler.connectors import Connector
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.jobplan.model import OptionValue, ScalarFunction
 from compiler.plan.asked import Asked
 from compiler.plan.node import Node
@@ -14,7 +15,7 @@ from compiler.plan.node import Node
 Delivery = Literal["exactly_once", "at_least_once"]
 
 
-@dataclass(frozen=True)
+@frozen
 class BoundRelation:
     """A source, model or seed and its plan, as others read it."""
 
@@ -25,7 +26,7 @@ class BoundRelation:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class BoundSink:
     """A sink and the plan of the rows that it takes.
 
@@ -53,7 +54,7 @@ class BoundSink:
     isolated: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
+@frozen
 class LogicalPlan:
     """All relations in an order in which each follows what it reads, and all sinks.
 

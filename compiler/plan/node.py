@@ -7,10 +7,10 @@ Nodes are shared: a model that two others read is one object, and stays one thro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, Self
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import APPEND, Changelog
 from compiler.plan.expr import Expr
@@ -19,7 +19,7 @@ from compiler.plan.schema import Schema
 EdgeKind = Literal["forward", "hash", "rebalance", "broadcast", "union"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Node:
     """An operator.
 

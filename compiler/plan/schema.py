@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from compiler.frozen import frozen
 from compiler.plan.types import DataType
 
 WindowPart = Literal["start", "end", "time"]
 WindowShape = Literal["tumble", "hop", "cumulate"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class WindowMark:
     """Says that a column is a bound of a window of operator `window` (its uid)."""
 
@@ -21,7 +21,7 @@ class WindowMark:
     part: WindowPart
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Field:
     """A column.
 
@@ -46,7 +46,7 @@ class Field:
         return self.watermark_ms is not None
 
 
-@dataclass(frozen=True)
+@frozen
 class Schema:
     """Ordered columns with distinct names."""
 

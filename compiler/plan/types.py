@@ -6,10 +6,10 @@ as a checked property and never changes what Spark computes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from compiler.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class DataType:
     """Base of all types; `sql` is the spelling that Spark parses."""
 
@@ -22,7 +22,7 @@ class DataType:
         return self.sql
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Simple(DataType):
     """A type without parameters."""
 
@@ -33,7 +33,7 @@ class Simple(DataType):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Decimal(DataType):
     """DECIMAL(precision, scale), digits."""
 
@@ -45,7 +45,7 @@ class Decimal(DataType):
         return f"DECIMAL({self.precision},{self.scale})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Timestamp(DataType):
     """A point in time; precision is the number of digits of the second that a contract checks."""
 
@@ -59,7 +59,7 @@ class Timestamp(DataType):
         return "TIMESTAMP" if self.precision == 6 else f"TIMESTAMP({self.precision})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Array(DataType):
     """ARRAY of one element type."""
 
@@ -71,7 +71,7 @@ class Array(DataType):
         return f"ARRAY<{self.element.sql}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Map(DataType):
     """MAP from one type to another."""
 
@@ -84,7 +84,7 @@ class Map(DataType):
         return f"MAP<{self.key.sql},{self.value.sql}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class StructField:
     """A named part of a STRUCT."""
 
@@ -93,7 +93,7 @@ class StructField:
     nullable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Struct(DataType):
     """STRUCT with named fields."""
 
@@ -112,7 +112,7 @@ class Struct(DataType):
         return next((f for f in self.fields if f.name.lower() == name.lower()), None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Interval(DataType):
     """A span of time: `DAY TO SECOND` (exact) or `YEAR TO MONTH` (calendar)."""
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,7 @@ from compiler.diagnostics.codes import NOTHING_SELECTED
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.diagnostics.suggest import did_you_mean, one_of
+from compiler.frozen import frozen
 
 if TYPE_CHECKING:
     from compiler.plan.logical import LogicalPlan
@@ -32,7 +33,7 @@ _TERM = re.compile(r"(?P<up>(?P<steps_up>\d*)\+)?(?P<name>[^+]+)(?P<down>\+(?P<s
 _WORD = re.compile(r"[^\s,]+")
 
 
-@dataclass(frozen=True)
+@frozen
 class Graph:
     """What there is by name, and what each reads directly. Both are in the order of the plan.
 
@@ -66,7 +67,7 @@ class Graph:
         return {name: tuple(names) for name, names in found.items()}
 
 
-@dataclass(frozen=True)
+@frozen
 class Selection:
     """A part of a project.
 

@@ -9,8 +9,6 @@ Only constructs with a syntax of their own (CAST … AS, EXTRACT … FROM, …) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
@@ -18,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.frozen import frozen
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.query_errors import dangling, parse_error
 from compiler.syntax.tokens import rewrite_tokens
@@ -35,7 +34,7 @@ class HeadraceDialect(Spark):
 _DIALECT = HeadraceDialect()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Parsed:
     """A parsed query or expression and the text it came from."""
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.jobplan.operators.match import AnyPattern, Choice, Repeat, Sequence, Skip, SkipMode, Variable
 from compiler.syntax.fragment import Fragment
 
@@ -33,7 +34,7 @@ _REFUSED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class ParsedPattern:
     """A pattern, and its variables by lower-case name: how they are spelt and where they first stand."""
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import SourceFile, Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.syntax.data_types import parse_type
 from compiler.syntax.durations import parse_duration_ms
@@ -36,7 +36,7 @@ _ANNOTATIONS: Final[dict[str, t.DataType]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Parameter:
     """An argument: its type, if one is given, and whether it may be left out."""
 
@@ -45,7 +45,7 @@ class Parameter:
     optional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class ScalarFunction:
     """A function under `@headrace.scalar`: one value a row.
 
@@ -63,7 +63,7 @@ class ScalarFunction:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PythonState:
     """A state that a process function declares."""
 
@@ -73,7 +73,7 @@ class PythonState:
     ttl_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PythonColumn:
     """A column of a process function's input or output."""
 
@@ -81,7 +81,7 @@ class PythonColumn:
     type: t.DataType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class ProcessClass:
     """A subclass of `headrace.ProcessFunction`.
 
@@ -103,7 +103,7 @@ class ProcessClass:
 PythonFunction = ScalarFunction | ProcessClass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PythonFiles:
     """The files under functions/, and what they declare.
 

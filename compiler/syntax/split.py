@@ -7,7 +7,8 @@ statement. Each statement is then parsed on its own, so that a mistake in one do
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from compiler.frozen import frozen
 
 # A lone backslash is a whole string where a `,` or `)` follows ('csv.escape-character' = '\'); elsewhere a
 # backslash escapes what follows, as in Spark. A statement that begins on a line of its own without a `;`
@@ -33,7 +34,7 @@ _PREFIX = re.compile(
 SPACE = re.compile(r"(?:\s+|--[^\n]*|/\*[\s\S]*?\*/)*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Piece:
     """The characters [start, end) of one statement.
 

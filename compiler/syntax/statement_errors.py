@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 from compiler.diagnostics.codes import SQL_SYNTAX
 from compiler.diagnostics.diagnostic import Diagnostic, Label
 from compiler.diagnostics.suggest import suggest
+from compiler.frozen import frozen
 from compiler.syntax.fragment import Fragment
 
 _SIGNS: Final = {
@@ -54,7 +54,7 @@ _TYPED = re.compile(r"[\w`]+\s+[^\W\d]\w*")
 _STARTS = re.compile(r"(?:CREATE|INSERT|SELECT|WITH|SET|EXECUTE)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Repair:
     """What to put for the characters [start, end) of a statement, to find its other mistakes too."""
 
@@ -63,7 +63,7 @@ class Repair:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Advice:
     """What is known of a mistake beyond its place."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Cast, Column, Expr, Op, columns_of
 from compiler.plan.expr import Literal as Constant
@@ -18,7 +18,7 @@ Side = Literal["left", "right", "both", "none"]
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Key:
     """An equality of something of the left with something of the right."""
 
@@ -26,7 +26,7 @@ class Key:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class TimeBound:
     """A bound of `right - left` of two event times.
 
@@ -48,7 +48,7 @@ class TimeBound:
         return self.earliest is not None and self.latest is not None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class WindowEquality:
     """An equality of the starts, or of the ends, of a window of each side."""
 
@@ -150,7 +150,7 @@ def tightest(bounds: Iterable[Bound | None], *, earliest: bool) -> Bound | None:
     return max(found, key=lambda bound: (sign * bound.ms, bound.strict), default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Linear:
     """Event times with whole factors, plus milliseconds."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from compiler.analysis.builder import Builder
@@ -11,6 +11,7 @@ from compiler.analysis.scope import Part, Scope, Visible
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Op, conjunction
 from compiler.plan.node import Node
@@ -26,7 +27,7 @@ def _nothing_more(_scope: Scope, _wanted: Callable[[Expr], bool]) -> list[Expr]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class AsOf:
     """FOR SYSTEM_TIME AS OF: the time of the left side at which the right side is read."""
 
@@ -34,7 +35,7 @@ class AsOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class JoinRequest:
     """What a front end says of a join.
 
@@ -85,7 +86,7 @@ class JoinRequest:
         return DiagnosticError(Diagnostic(code, message, self.span, cause=cause, fix=fix))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Sides:
     """Two sides whose columns have different names.
 

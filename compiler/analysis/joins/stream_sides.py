@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 from compiler.analysis.builder import Builder
@@ -17,11 +16,12 @@ from compiler.analysis.joins.predicate import (
 )
 from compiler.analysis.joins.request import JoinRequest, Sides, prepare
 from compiler.diagnostics import codes
+from compiler.frozen import frozen
 from compiler.plan.expr import Expr, conjunction
 from compiler.plan.operators._stream_join import JoinKey, StreamJoinKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class StreamSides:
     """Two streams and the condition of their join, taken apart.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from compiler.frozen import frozen
 from compiler.plan.expr import Column, Literal
 from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, Project, Scan, TopN, Watermark
@@ -11,7 +10,7 @@ from compiler.plan.operators.project import NamedExpr
 from compiler.plan.types import INT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Versions:
     """A versioned table.
 
@@ -26,7 +25,7 @@ class Versions:
     time: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class NotVersioned:
     """Why a relation is no versioned table, and what to do."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -14,6 +13,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.functions import lookup
 from compiler.jobplan.operators.match import ALL_ROWS, FOLDS
 from compiler.plan import types as t
@@ -43,7 +43,7 @@ _REFUSED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class PatternScope(Scope):
     """The columns of the input, alone or behind a variable of the pattern.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sqlglot import exp
@@ -16,6 +15,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
+from compiler.frozen import frozen
 from compiler.jobplan.operators.match import AnyTerm, Condition, Order, Output, Skip
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr
@@ -32,7 +32,7 @@ T = TypeVar("T")
 _DEFAULT_SKIP = Skip("to_next_row")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Named:
     """An expression of DEFINE or MEASURES under its variable or name."""
 
@@ -42,7 +42,7 @@ class Named:
     fragment: Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Sorting:
     """A column of ORDER BY, and where it is written."""
 
@@ -51,7 +51,7 @@ class Sorting:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Clauses:
     """What a MATCH_RECOGNIZE says, with its names looked up and its expressions still to be bound.
 

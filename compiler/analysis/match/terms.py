@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from compiler.analysis.match.binder import strip
+from compiler.frozen import frozen
 from compiler.jobplan.operators.match import (
     ALL_ROWS,
     TERM_FUNCTIONS,
@@ -127,7 +128,7 @@ def measure(expr: Expr, reads: Reads, outputs: dict[AnyTerm, Output]) -> Expr:
 # --- conditions --------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Conditions:
     """Makes terms of the condition of one variable.
 

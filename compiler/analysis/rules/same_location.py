@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from compiler.diagnostics import codes
 from compiler.diagnostics.codes import Severity
 from compiler.diagnostics.diagnostic import Diagnostic, Label
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 from compiler.plan.logical import BoundSink, LogicalPlan
 from compiler.plan.node import walk
 from compiler.plan.operators import Scan
@@ -18,7 +18,7 @@ from compiler.plan.operators import Scan
 _ADDRESSES = ("properties.bootstrap.servers", "bootstrap_servers", "url")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class _Place:
     """Where rows lie: a name of a kind, such as a path, at an address."""
 

@@ -6,16 +6,17 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.secrets import is_secret, without_secrets
 from compiler.diagnostics.source import Span
+from compiler.frozen import frozen
 
 _VARIABLE = re.compile(r"(?<!\$)\$\{\s*([A-Za-z_][\w.-]*)\s*\}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Report:
     """The findings of one command.
 

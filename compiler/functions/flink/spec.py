@@ -7,15 +7,15 @@ and a Spark expression over them, which is bound like a user's own: so types and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from compiler.frozen import frozen
 from compiler.functions.spec import Arg, TypeProblem
 from compiler.plan import types as t
 
 Test = Callable[[Sequence[Arg]], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Asked:
     """A call that is to be written in Spark SQL.
 
@@ -34,7 +34,7 @@ class Asked:
 Write = Callable[[Asked], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Rewrite:
     """One form of a function.
 
@@ -61,7 +61,7 @@ class Rewrite:
         return count and (self.fits is None or self.fits(args))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Refused:
     """A function of Flink's that cannot run on Spark's streams, why, and what to write."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
 
+from compiler.frozen import frozen
 from compiler.plan.node import EdgeKind, Node
 
 
-@dataclass(frozen=True)
+@frozen
 class OneInput(Node):
     """An operator over one input."""
 
@@ -23,7 +24,7 @@ class OneInput(Node):
         return replace(self, input=only)
 
 
-@dataclass(frozen=True)
+@frozen
 class KeyedState(OneInput):
     """An operator that keeps state by key over a stream: its rows move to where their key is kept."""
 

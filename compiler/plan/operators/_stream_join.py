@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.expr import Column, Expr, Op, conjunction
 from compiler.plan.expr_sql import to_sql
@@ -18,7 +19,7 @@ from compiler.plan.types import BOOLEAN
 StreamJoinKind = Literal["inner", "left", "right", "full", "semi", "anti"]
 
 
-@dataclass(frozen=True)
+@frozen
 class JoinKey:
     """What must be equal on both sides."""
 
@@ -26,7 +27,7 @@ class JoinKey:
     right: Expr
 
 
-@dataclass(frozen=True)
+@frozen
 class StreamJoin(Node):
     """Rows of two streams that belong together; both sides are remembered until no match can come.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.changelog import APPEND, Changelog
@@ -22,7 +22,7 @@ from compiler.plan.operators.window import Window
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Aggregate(OneInput):
     """One row per group.
 

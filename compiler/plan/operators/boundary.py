@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.plan.changelog import Changelog
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Boundary(OneInput):
     """The output of a model under its name.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.change_aggregate import Function
@@ -19,7 +19,7 @@ from compiler.plan.schema import Field, Schema
 from compiler.plan.types import DataType
 
 
-@dataclass(frozen=True)
+@frozen
 class Accumulator:
     """An aggregate that can take a value back.
 
@@ -43,7 +43,7 @@ class Accumulator:
         return job.Accumulate(self.name, self.function, sql, self.type.sql)
 
 
-@dataclass(frozen=True)
+@frozen
 class ChangeAggregate(KeyedState):
     """One row per group, as changes; in state by bucket, where Spark's own cannot do it.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS
@@ -16,7 +16,7 @@ from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Distinct(OneInput):
     """The first of equal rows, as soon as it comes.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Final
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
 from compiler.plan.expr import Column, Expr, Op
@@ -13,7 +14,7 @@ from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Filter(OneInput):
     """Keeps the rows for which the predicate is true.
 

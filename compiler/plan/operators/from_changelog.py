@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
 from compiler.plan.operators._one_input import OneInput
@@ -16,7 +16,7 @@ from compiler.plan.schema import Schema
 OPERATIONS = {"INSERT": "+I", "UPDATE_BEFORE": "-D", "UPDATE_AFTER": "+U", "DELETE": "-D"}
 
 
-@dataclass(frozen=True)
+@frozen
 class FromChangelog(OneInput):
     """Takes a column for the operation of each row.
 

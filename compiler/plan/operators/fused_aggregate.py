@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate as FusedAggregateJob
@@ -23,7 +23,7 @@ from compiler.plan.types import INT, DataType, Timestamp
 BRANCH: Final = "__headrace_branch"
 
 
-@dataclass(frozen=True)
+@frozen
 class Branch:
     """One of the aggregates, over columns of the common input.
 
@@ -67,7 +67,7 @@ class Branch:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
 
-@dataclass(frozen=True)
+@frozen
 class Value:
     """An aggregate as Spark SQL over the input's columns and BRANCH."""
 
@@ -76,7 +76,7 @@ class Value:
     type: DataType
 
 
-@dataclass(frozen=True)
+@frozen
 class FusedAggregate(OneInput):
     """Groups of all branches in one state; a group is emitted once the watermark has passed its end.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.expr import Call, Expr
 from compiler.plan.expr_sql import quote_name, to_sql
@@ -13,7 +13,7 @@ from compiler.plan.schema import Field, Schema
 from compiler.plan.types import Struct
 
 
-@dataclass(frozen=True)
+@frozen
 class Generate(OneInput):
     """Each row once for every row that a generator gives of it, with the generator's columns behind its own.
 

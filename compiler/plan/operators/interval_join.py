@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.expr import Expr, Literal, Op
@@ -15,7 +15,7 @@ from compiler.plan.schema import Field
 from compiler.plan.types import BOOLEAN, DAY_TIME
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Bound:
     """An end of a span, in milliseconds; a strict one is itself outside."""
 
@@ -23,7 +23,7 @@ class Bound:
     strict: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class IntervalJoin(StreamJoin):
     """Rows whose event times are near each other: `right_time - left_time` lies in [earliest, latest].
 

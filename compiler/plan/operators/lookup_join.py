@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators.seed_join import SeedJoin
 
 
-@dataclass(frozen=True)
+@frozen
 class LookupJoin(SeedJoin):
     """Joins each row with the rows that `table` holds when the row's epoch begins; inner or left.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.node import Node
 from compiler.plan.operators.scan import lower_columns
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class LookupTable(Node):
     """The rows that a source holds when an epoch begins; `uid` is the source's.
 

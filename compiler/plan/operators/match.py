@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.match import (
@@ -30,7 +30,7 @@ from compiler.plan.schema import Field, Schema
 _BUCKETS = 16
 
 
-@dataclass(frozen=True)
+@frozen
 class Match(KeyedState):
     """Finds a pattern in the rows of each key and gives one row a match.
 

@@ -5,13 +5,14 @@ They never reach Spark as they are: binding a match turns them into terms of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from compiler.frozen import frozen
 from compiler.jobplan.operators.match import ALL_ROWS, Anchor
 from compiler.plan.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Navigated(Expr):
     """`arg`, an expression over the columns of one row, for a row of the match.
 
@@ -38,7 +39,7 @@ class Navigated(Expr):
         return replace(self, arg=children[0])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class Folded(Expr):
     """An aggregate over the rows of a variable so far; `arg` is None for count(*)."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS
@@ -14,7 +14,7 @@ from compiler.plan.operators._one_input import KeyedState
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Normalize(KeyedState):
     """Remembers the last row of each key of changes, and hands on what really changed.
 

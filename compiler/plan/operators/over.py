@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.over import OverFunction
@@ -23,7 +24,7 @@ from compiler.plan.schema import Field, Schema
 ROW_NUMBER = "row_number"
 
 
-@dataclass(frozen=True)
+@frozen
 class Over(OneInput):
     """Adds columns that are computed from the rows before each, in the order of an event time.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.base import OptionValue
 from compiler.jobplan.operators.process import KeptState
@@ -21,7 +22,7 @@ from compiler.plan.types import DataType
 _BUCKETS = 16
 
 
-@dataclass(frozen=True)
+@frozen
 class Process(KeyedState):
     """Hands the rows of each key to a Python class and gives the rows that it gives out.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
 from compiler.plan.expr import Cast, Column, Expr, is_processing_time
@@ -16,7 +17,7 @@ from compiler.plan.types import BIGINT, INT, SMALLINT, TINYINT
 _WHOLE_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT)
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedExpr:
     """An output column and how it is computed."""
 
@@ -29,7 +30,7 @@ class NamedExpr:
         return name if text == name else f"{text} AS {name}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Project(OneInput):
     """Computes columns row by row; a plain column keeps its marks (event time, window).
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
 from compiler.plan.node import EdgeKind
@@ -12,7 +12,7 @@ from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Rebalance(OneInput):
     """Ends a chain: rows are handed out evenly to as many tasks as there are, changes by their key.
 

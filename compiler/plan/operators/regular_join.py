@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._stream_join import StreamJoin
 
 
-@dataclass(frozen=True)
+@frozen
 class RegularJoin(StreamJoin):
     """Every row of one side with every row of the other that has equal keys; inner only.
 

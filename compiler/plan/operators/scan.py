@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.node import Node
 from compiler.plan.schema import Field, Schema
@@ -15,7 +16,7 @@ RAW, POSITION = "__headrace_raw", "__headrace_position"
 _MARKS = (Field(RAW, STRING), Field(POSITION, STRING))
 
 
-@dataclass(frozen=True)
+@frozen
 class Scan(Node):
     """Rows of a source as they arrive: its physical columns.
 

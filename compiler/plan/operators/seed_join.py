@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.changelog import Changelog
 from compiler.plan.expr import Expr
@@ -15,7 +16,7 @@ from compiler.plan.schema import Field, Schema
 JoinKind = Literal["inner", "left", "semi", "anti", "cross"]
 
 
-@dataclass(frozen=True)
+@frozen
 class SeedJoin(Node):
     """Joins each row of `stream` with the rows of `table`, which is broadcast.
 

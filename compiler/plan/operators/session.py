@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.session import describe_session
@@ -15,7 +16,7 @@ from compiler.plan.operators.window import END, START, TIME, window_fields
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Session(KeyedState):
     """Assigns each row to its session and adds window_start, window_end and window_time.
 

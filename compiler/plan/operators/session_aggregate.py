@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.session import describe_session
 from compiler.plan.expr import Expr, columns_of
@@ -18,7 +19,7 @@ from compiler.plan.operators.window import END, START, TIME, window_fields
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class SessionAggregate(KeyedState):
     """One row per session of a key, emitted once the watermark has passed its end.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.expr import Expr
@@ -18,7 +18,7 @@ BUCKETS: Final = 32
 """Parts of the state: the most tasks that can share its work. It is in the plan, as state depends on it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TemporalJoin(StreamJoin):
     """Joins each row of the left with the row of the right that was valid at its event time.
 

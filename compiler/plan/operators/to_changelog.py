@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.operators.from_changelog import OPERATIONS
@@ -12,7 +12,7 @@ from compiler.plan.schema import Field, Schema
 from compiler.plan.types import STRING
 
 
-@dataclass(frozen=True)
+@frozen
 class ToChangelog(OneInput):
     """Puts the operation of each change into a column: the key first, then the operation, then the rest.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS, Sort
@@ -20,7 +21,7 @@ from compiler.plan.schema import Field, Schema
 from compiler.plan.types import INT
 
 
-@dataclass(frozen=True)
+@frozen
 class TopN(OneInput):
     """Keeps the first rows of each group.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Union(Node):
     """All rows of all inputs, columns matched by position; names are the first input's.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
@@ -13,7 +14,7 @@ from compiler.plan.operators.scan import lower_columns
 from compiler.plan.schema import Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Values(Node):
     """`VALUES (1, 'a'), (2, 'b')`: a table that never changes, as a seed is.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.operators._one_input import OneInput
 from compiler.plan.schema import Field, Schema
 
 
-@dataclass(frozen=True)
+@frozen
 class Watermark(OneInput):
     """Makes a column the event time of the stream, out of order by at most `delay_ms`.
 

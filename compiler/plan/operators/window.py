@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.operators._one_input import OneInput
@@ -14,7 +14,7 @@ from compiler.plan.types import Timestamp
 START, END, TIME = "window_start", "window_end", "window_time"
 
 
-@dataclass(frozen=True)
+@frozen
 class Window(OneInput):
     """Assigns each row to its windows and adds window_start, window_end and window_time.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.plan.expr import Expr, Op
@@ -15,7 +15,7 @@ from compiler.plan.schema import Field
 from compiler.plan.types import BOOLEAN
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowBounds:
     """The columns of a side that hold its window's bounds."""
 
@@ -23,7 +23,7 @@ class WindowBounds:
     end: str
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowJoin(StreamJoin):
     """Rows of two streams that lie in the same window.
 
