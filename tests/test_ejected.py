@@ -6,8 +6,10 @@ import json
 import os
 import re
 import runpy
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -133,8 +135,8 @@ def test_every_case_is_ejected_or_refused(name: str, tmp_path: Path) -> None:
     assert all(found.code.name == "HR620" and "`" in found.message for found in refused)
 
 
-def shop(root: Path) -> Compiled:
-    for name, text in SHOP.items():
+def shop(root: Path, files: Mapping[str, str] = SHOP) -> Compiled:
+    for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -229,3 +231,31 @@ def test_refused(tmp_path: Path) -> None:
     assert found.code.name == "HR620"
     assert "(match) cannot be ejected" in found.message
     assert found.span is not None
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+def test_a_program_of_its_own_process_writes_each_sink_once(session: SparkSession, tmp_path: Path) -> None:
+    """As a user runs it: plain PySpark that fetches the jars of Delta by itself; and once again."""
+    to_delta = (
+        SHOP["all.sql"]
+        .replace(", format = 'json')\nAS", ")\nAS")
+        .replace("filesystem', path = 'out", "delta', path = 'out")
+    )
+    compiled = shop(tmp_path, {**SHOP, "all.sql": to_delta})
+    assert "format = 'json'" not in to_delta
+    file = tmp_path / "ejected.py"
+    file.write_text(program_of(compiled), encoding="utf-8")
+    for _ in range(2):
+        command = [sys.executable, str(file), str(tmp_path), str(tmp_path / "checkpoints")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, cwd="/")
+        assert done.returncode == 0, done.stderr[-3000:]
+    ours = shop(tmp_path / "ours", {**SHOP, "all.sql": to_delta})
+    assert not any(q.failure for q in run(plan_of(ours), tmp_path / "ours", session=session).queries)
+    for sink in ("everything", "dear", "per_region", "five"):
+        theirs, wanted = (
+            Counter(map(str, session.read.format("delta").load(str(root / "out" / sink)).collect()))
+            for root in (tmp_path, tmp_path / "ours")
+        )
+        assert theirs == wanted
+        assert wanted

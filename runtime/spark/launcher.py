@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +26,7 @@ from pathlib import Path
 
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import Java
+from runtime.spark.scratch import Scratch, remove_left_over
 from runtime.spark.workers import Nursery
 
 ADD_OPENS = (
@@ -176,15 +175,15 @@ def java_command(settings: LaunchSettings, log4j: Path) -> list[str]:
 class DriverJvm:
     """A driver JVM that this process started; `attach` points PySpark at it, `stop` ends it."""
 
-    def __init__(self, settings: LaunchSettings, process: subprocess.Popen[bytes], folder: Path) -> None:
+    def __init__(self, settings: LaunchSettings, process: subprocess.Popen[bytes], scratch: Scratch) -> None:
         self.settings = settings
         self.process = process
-        self._folder = folder
+        self._scratch = scratch
         self._port = ""
         self._python = ""
         self._python_before: str | None = None
         self._local = settings.conf.get("spark.master", "").startswith("local") and os.name == "posix"
-        self._nursery = Nursery(folder)
+        self._nursery = Nursery(scratch.path)
         if settings.python_workers:
             # Now, while the JVM starts.
             self.make_workers_ready()
@@ -204,7 +203,7 @@ class DriverJvm:
         Raises:
             EnvironmentProblem: HR603 if the JVM ends, or is silent for too long.
         """
-        info = self._folder / "connection"
+        info = self._scratch.path / "connection"
         deadline = time.monotonic() + self.settings.timeout
         while not info.exists():
             code = self.process.poll()
@@ -264,7 +263,7 @@ class DriverJvm:
             _leaving[:] = [process for process in _leaving if process.poll() is None]
             _leaving.append(self.process)
         # log4j has read its file by now, and the connection is known.
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.remove()
 
     def _failure(self, cause: str) -> EnvironmentProblem:
         tail = log_tail(self.settings.log_path)
@@ -288,15 +287,16 @@ def start_jvm(settings: LaunchSettings) -> DriverJvm:
     Raises:
         EnvironmentProblem: HR603 if the program cannot be run at all.
     """
-    folder = Path(tempfile.mkdtemp(prefix="headrace-jvm-"))
-    log4j = folder / "log4j2.properties"
+    remove_left_over()
+    scratch = Scratch()
+    log4j = scratch.path / "log4j2.properties"
     log4j.write_text(_LOG4J, encoding="utf-8")
     environ = dict(
         os.environ,
         SPARK_HOME=str(pyspark_home()),
         SPARK_CONNECT_MODE="0",
         JAVA_HOME=str(settings.java.home),
-        _PYSPARK_DRIVER_CONN_INFO_PATH=str(folder / "connection"),
+        _PYSPARK_DRIVER_CONN_INFO_PATH=str(scratch.path / "connection"),
     )
     settings.log_path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -312,14 +312,14 @@ def start_jvm(settings: LaunchSettings) -> DriverJvm:
                 start_new_session=True,
             )
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove()
         raise EnvironmentProblem(
             "HR603",
             f"The JVM that runs Spark did not start ({settings.java.executable}).",
             str(error),
             "Check that this Java is whole and may be run.",
         ) from error
-    return DriverJvm(settings, process, folder)
+    return DriverJvm(settings, process, scratch)
 
 
 def log_tail(path: Path) -> str:

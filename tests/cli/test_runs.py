@@ -151,3 +151,39 @@ def test_ctrl_c_finishes_the_epoch_and_the_next_run_goes_on(lines: Path) -> None
     assert later.stderr.endswith("1 error\n")
     assert "failed after" in later.stdout
     assert sorted(row["n"] for row in rows(lines / "out")) == list(range(FILES))
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+def test_rechain_starts_over_what_comes_out_otherwise(lines: Path) -> None:
+    """A sink added later has a query of its own; chained anew, both share one, which reads from the start."""
+    script = lines / "copy.sql"
+    (lines / "headrace.yml").write_text(
+        "name: copies\ntargets: {dev: {master: 'local[2]', parallelism: 2}}\n"
+    )
+    assert run(lines).returncode == 0
+    doubles = (
+        "CREATE SINK doubles WITH (connector = 'filesystem', path = 'doubles', format = 'json') "
+        "AS SELECT n * 2 AS n FROM lines;\n"
+    )
+    script.write_text(SCRIPT + doubles)
+    apart = run(lines)
+    assert apart.returncode == 0, apart.stderr
+    assert "copies: resumes\n" in apart.stdout
+    assert "doubles: starts\n" in apart.stdout
+
+    refused = run(lines, "--rechain")
+    assert refused.returncode == 2
+    assert "--full-refresh" in refused.stderr
+    assert sorted(row["n"] for row in rows(lines / "out")) == list(range(FILES))
+
+    (lines / "in/more.csv").write_text(f"{FILES}\n")
+    anew = run(lines, "--rechain", "--full-refresh", "--yes")
+    assert anew.returncode == 0, anew.stderr
+    assert "doubles: starts" not in anew.stdout
+    assert sorted(row["n"] for row in rows(lines / "out")) == list(range(FILES + 1))
+    assert sorted(row["n"] for row in rows(lines / "doubles")) == [2 * n for n in range(FILES + 1)]
+    # What was formed anew is what the next run remembers.
+    later = run(lines)
+    assert later.returncode == 0, later.stderr
+    assert later.stdout.count(": resumes\n") == 1
