@@ -139,7 +139,8 @@ def test_runs_killed_at_any_moment_lose_and_double_nothing(tmp_path: Path, seed:
 
 def command(project: Path) -> list[str]:
     program = Path(sys.executable).with_name("headrace")
-    return [str(program), "run", "--project-dir", str(project), "--vars", "{files_per_epoch: 5}"]
+    options = ["--vars", "{files_per_epoch: 5}", "--jvm", "fast-start"]
+    return [str(program), "run", "--project-dir", str(project), *options]
 
 
 def kill_in_epoch(project: Path, query: str, epoch: int, pause: float) -> None:
