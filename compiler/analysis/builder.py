@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from compiler.analysis.changelogs import check_key_is_kept
+from compiler.analysis.changelogs import check_key_is_kept, with_before
 from compiler.analysis.model_options import ModelOptions
 from compiler.analysis.retractions import change_aggregate, takes_rows_back
 from compiler.analysis.session_groups import session_aggregate
@@ -160,10 +160,11 @@ class Builder:
         return SeedJoin(self.uid("join", span), stream, table, kind, condition)
 
     def union(self, parts: Sequence[Node], spans: Sequence[Span], span: Span) -> Node:
-        """UNION ALL; columns are cast to their common types.
+        """UNION ALL; columns are cast to their common types. Of changes, each input names the rows that go.
 
         Raises:
-            DiagnosticError: another number of columns, or types without a common one (HR213).
+            DiagnosticError: another number of columns, or types without a common one (HR213); changes
+                without a bound for their state (HR306).
         """
         first = parts[0]
         for part, place in zip(parts[1:], spans[1:], strict=True):
@@ -175,6 +176,8 @@ class Builder:
                 )
         types = [self._common(parts, spans, index) for index in range(len(first.schema))]
         aligned = [self._cast(part, types, place) for part, place in zip(parts, spans, strict=True)]
+        if not all(part.changelog.is_append for part in aligned):
+            aligned = [with_before(self, part, "UNION ALL of changes", span) for part in aligned]
         return Union(self.uid("union", span), tuple(aligned))
 
     def _common(self, parts: Sequence[Node], spans: Sequence[Span], index: int) -> t.DataType:

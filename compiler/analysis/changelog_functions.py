@@ -117,7 +117,7 @@ def to_changelog(
     names = tuple(column.name for column in key)
     if not changes.is_append and key and set(names) != set(changes.key):
         raise _wrong(
-            f"TO_CHANGELOG partitions by {', '.join(names)}, its input is an {changes}",
+            f"TO_CHANGELOG partitions by {', '.join(names)}, its input is {changes.phrase}",
             span,
             "the changes of one key must stay together",
             f"write PARTITION BY {', '.join(changes.key)}",
@@ -130,7 +130,9 @@ def to_changelog(
         raise _wrong(
             "TO_CHANGELOG cannot tell what became of each row",
             span,
-            f"its input is an {changes} that does not say whether a row was there before",
+            f"its input is {changes.phrase} that does not say whether a row was there before"
+            if changes.kind == "upsert"
+            else "each row would have to be taken back by a code, and has no key",
             "put TO_CHANGELOG below the filter or join, or write the changes to a sink with a primary key",
         )
     kinds = _pairs(mapping, kinds_last=False) if mapping is not None else _ALL

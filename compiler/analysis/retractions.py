@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from compiler.analysis.changelogs import with_before
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -13,7 +14,7 @@ from compiler.functions.kinds import is_atomic
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Case, Cast, Column, Expr, Literal, columns_of
 from compiler.plan.node import Node
-from compiler.plan.operators import ChangeAggregate, Normalize
+from compiler.plan.operators import ChangeAggregate
 from compiler.plan.operators.change_aggregate import Accumulator
 from compiler.plan.operators.project import NamedExpr, project_field
 
@@ -57,8 +58,7 @@ def change_aggregate(
         fields = [field for field in node.schema if field.name in reads]
         items = [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in fields]
         # A change of other columns then changes nothing.
-        node = builder.project(node, items, span)
-        node = Normalize(builder.uid("normalize", span), node, options.state_ttl_ms)
+        node = with_before(builder, builder.project(node, items, span), "GROUP BY over changes", span)
     uid = builder.uid("aggregate", span)
     return ChangeAggregate(uid, node, tuple(keys), accumulators, options.state_ttl_ms)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
-from compiler.plan.changelog import Changelog
+from compiler.plan.changelog import RETRACT, Changelog
 
 
 @dataclass
@@ -89,7 +89,9 @@ def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: 
 def _changes(query: job.Query, op: job.Operator) -> str:
     """What an operator's rows are, if they are not rows that stay."""
     found = next((changes for changes in query.changes if changes.operator == op.id), None)
-    return f"  [{Changelog('upsert', found.key)}]" if found is not None else ""
+    if found is None:
+        return ""
+    return f"  [{RETRACT if found.retract else Changelog('upsert', found.key)}]"
 
 
 def _chain_of(query: job.Query, id_: str) -> str:

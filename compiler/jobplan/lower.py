@@ -72,7 +72,9 @@ def _query(group: Group, parallelism: int) -> job.Query:
         provisional=group.provisional,
         reason=group.reason,
         changes=tuple(
-            job.Changes(ids[id(node)], node.changelog.key) for node in nodes if not node.changelog.is_append
+            job.Changes(ids[id(node)], node.changelog.key, node.changelog.kind == "retract")
+            for node in nodes
+            if not node.changelog.is_append
         ),
     )
 
@@ -96,4 +98,5 @@ def lower_sink(sink: BoundSink, input_: str) -> job.Sink:
         partition_by=sink.partition_by,
         upsert=not sink.node.changelog.is_append,
         order_by=event_times(sink) if sink.primary_key and sink.node.changelog.is_append else (),
+        before=sink.node.changelog.before and not sink.connector.shows_changes,
     )

@@ -119,7 +119,8 @@ class Sink(Struct, frozen=True):
     """Writes the output of operator `input`, epoch by epoch.
 
     `upsert` says that its rows are changes (they carry `OP_COLUMN`). Where several rows of one primary key
-    come in one epoch, the last counts: by `SEQUENCE_COLUMN` if the rows have it, else by `order_by`.
+    come in one epoch, the last counts: by `SEQUENCE_COLUMN` if the rows have it, else by `order_by`. With
+    `before` its changes name the rows that go as well (`-U`), which a table by key does not take.
     """
 
     uid: str
@@ -133,6 +134,7 @@ class Sink(Struct, frozen=True):
     removed: bool = False
     upsert: bool = False
     order_by: tuple[str, ...] = ()
+    before: bool = False
 
 
 class State(Struct, frozen=True):
@@ -169,10 +171,14 @@ class Exchange(Struct, frozen=True):
 
 
 class Changes(Struct, frozen=True):
-    """Operator `operator` gives changes by `key`, not rows that stay; an empty key is a table of one row."""
+    """Operator `operator` gives changes by `key`, not rows that stay; an empty key is a table of one row.
+
+    With `retract` no key tells the rows apart, and one that goes is named by all its columns.
+    """
 
     operator: str
     key: tuple[str, ...]
+    retract: bool = False
 
 
 class Query(Struct, frozen=True):
@@ -182,7 +188,7 @@ class Query(Struct, frozen=True):
     run on each epoch's rows, once the trunk has been persisted, if there is more than one sink.
     `trigger_ms` is None for available_now. `parallelism` is the number of state partitions.
     `reason` says why these sinks share the query or why it stands alone. `changes` lists the operators
-    whose output is an upsert changelog.
+    whose output is changes.
     """
 
     uid: str

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from compiler.jobplan.operators.base import OP_COLUMN, SEQUENCE_COLUMN
 from runtime.spark.context import quote
 
-INSERT, UPDATE, DELETE = "+I", "+U", "-D"
+INSERT, UPDATE, DELETE, BEFORE = "+I", "+U", "-D", "-U"
 
 HIDDEN = (OP_COLUMN, SEQUENCE_COLUMN)
 
@@ -26,6 +26,29 @@ def visible(rows: DataFrame) -> list[Column]:
 def are_changes(rows: DataFrame) -> bool:
     """Whether the rows are changes."""
     return OP_COLUMN in rows.columns
+
+
+def as_inserts(rows: DataFrame) -> DataFrame:
+    """The rows as changes, if they are none yet: each comes."""
+    return rows if are_changes(rows) else rows.withColumn(OP_COLUMN, F.lit(INSERT))
+
+
+def each_by_itself(rows: DataFrame) -> DataFrame:
+    """Changes that name the rows that go, of which some may be missing: none is half of a pair any more."""
+    alone = F.when(F.col(OP_COLUMN).isin(BEFORE, DELETE), DELETE).otherwise(INSERT)
+    return rows.select(*visible(rows), alone.alias(OP_COLUMN))
+
+
+def upserts(rows: DataFrame) -> DataFrame:
+    """Changes that name the rows that go, as a table by key takes them.
+
+    The other half of a `-U` replaces it. What goes by itself goes before what comes, which counts.
+    """
+    late = F.when(F.col(OP_COLUMN) == DELETE, 0).otherwise(1).cast("long")
+    zero = F.lit(0).cast("long")
+    order = F.struct(zero.alias("at"), F.lit("").alias("place"), zero.alias("part"), late.alias("row"))
+    kept = rows.where(F.col(OP_COLUMN) != BEFORE)
+    return kept.select(*visible(kept), OP_COLUMN, order.alias(SEQUENCE_COLUMN))
 
 
 def keep_if(rows: DataFrame, condition: Column) -> DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 
 from compiler.jobplan.model import Query, Sink
+from runtime.spark.changes import upserts
 from runtime.spark.context import Context
 from runtime.spark.operators import lower
 
@@ -21,7 +22,8 @@ def lower_epoch(
 ) -> dict[str, DataFrame]:
     """What each sink takes of an epoch, by the sink's uid; `batch` is the trunk's output."""
     done: dict[str, DataFrame] = {query.trunk: batch}
-    return {sink.uid: _lower(query, sink.input, ctx, done) for sink in sinks}
+    rows = {sink.uid: _lower(query, sink.input, ctx, done) for sink in sinks}
+    return {**rows, **{sink.uid: upserts(rows[sink.uid]) for sink in sinks if sink.before}}
 
 
 def below_trunk(query: Query) -> tuple[str, ...]:

@@ -88,10 +88,11 @@ def run_stream(
     return Ran(emitted, table(schema, on_time))
 
 
-def query(sql: str, rows: pa.Table) -> list[tuple[Any, ...]]:
-    """What DuckDB makes of the rows, as the table `rows`."""
+def query(sql: str, rows: pa.Table, **others: pa.Table) -> list[tuple[Any, ...]]:
+    """What DuckDB makes of the rows, as the table `rows`, and of others by their names."""
     connection = _connection()
-    connection.register("rows", rows)
+    for name, held in {"rows": rows, **others}.items():
+        connection.register(name, held)
     return connection.execute(sql).fetchall()
 
 

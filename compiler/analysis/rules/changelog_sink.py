@@ -18,6 +18,8 @@ def changelog_sink(plan: LogicalPlan) -> Iterator[Diagnostic]:
             continue
         if not sink.connector.upsert:
             yield _appends(sink)
+        elif changes.kind == "retract":
+            yield _no_key(sink)
         elif {name.lower() for name in sink.primary_key} != {name.lower() for name in changes.key}:
             yield _other_key(sink)
 
@@ -30,11 +32,23 @@ def _appends(sink: BoundSink) -> Diagnostic:
         codes.APPEND_SINK,
         f"connector `{sink.connector.name}` only appends, and the rows of `{sink.name}` are changes",
         sink.span,
-        cause=f"its query gives an {changes}: a later row takes the place of an earlier one",
+        cause=f"its query gives {changes.phrase}: a later row takes the place of an earlier one",
         fix=f"write to {able}{key}"
         + (
             ", or append every change with its operation: FROM TO_CHANGELOG(TABLE …)" if changes.exact else ""
         ),
+    )
+
+
+def _no_key(sink: BoundSink) -> Diagnostic:
+    return Diagnostic(
+        codes.SINK_KEY,
+        f"the rows of `{sink.name}` have no key by which they change",
+        sink.span,
+        cause="a union or a join with rows that only come may give two rows that agree in every column, and "
+        "a change would replace both",
+        fix="aggregate by what is to be the key; or give each input of the union a constant of its own, "
+        "SELECT 'shop' AS origin, …, over changes by the same columns",
     )
 
 

@@ -9,7 +9,7 @@ from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.changelog import Changelog
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import SeedJoin, Union
+from compiler.plan.operators import SeedJoin
 
 
 def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
@@ -28,7 +28,7 @@ def changes_input(plan: LogicalPlan) -> Iterator[Diagnostic]:
             codes.CHANGES_INPUT,
             f"{_name(node)} cannot read changes",
             plan.places.get(node.uid),
-            cause=f"its input is an {changes}: a row may replace or delete an earlier one, and it would "
+            cause=f"its input is {changes.phrase}: a row may replace or delete an earlier one, and it would "
             "count as one more",
             fix=_fix(node, changes),
         )
@@ -38,7 +38,6 @@ def _name(node: Node) -> str:
     if isinstance(node, SeedJoin):
         return f"a {node.join} join"
     return {
-        "union": "UNION ALL",
         "window": "a window",
         "aggregate": "a window's GROUP BY",
         "distinct": "DISTINCT",
@@ -46,8 +45,6 @@ def _name(node: Node) -> str:
 
 
 def _fix(node: Node, changes: Changelog) -> str:
-    if isinstance(node, Union):
-        return "unite the rows before they are grouped: both tables may have a row of one key"
     if isinstance(node, SeedJoin):
         return "use an inner or a left join"
     # TO_CHANGELOG takes only changes that tell the truth of what was there before.

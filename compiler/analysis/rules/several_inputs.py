@@ -16,8 +16,8 @@ def several_inputs(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR311 (warning) for an operator that keeps state over rows of two or more sources."""
     told: dict[int, list[str]] = {}
     for node in walk(*(sink.node for sink in plan.sinks)):
-        # Whether rows meet in a regular join, or how a group without a window changes, hangs on no watermark.
-        if not node.is_stateful or node.updates or isinstance(node, RegularJoin):
+        # Whether rows meet in a regular join, or how a changing table changes, hangs on no watermark.
+        if not node.is_stateful or isinstance(node, RegularJoin) or not node.changelog.is_append:
             continue
         scans = [f"`{scan.uid}`" for scan in walk(node) if isinstance(scan, Scan)]
         if not any(_holds_up(scan, node) for scan in walk(node) if isinstance(scan, Scan)):

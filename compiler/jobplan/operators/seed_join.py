@@ -10,7 +10,8 @@ from compiler.jobplan.operators.base import JobOperator
 class SeedJoin(JobOperator, frozen=True, tag="seed_join"):
     """Joins the first input (a stream) with the second (a seed), which is broadcast.
 
-    The names of both sides differ already. `kind`: inner, left, semi or anti, seen from the stream.
+    The names of both sides differ already. `kind`: inner, left, semi or anti, seen from the stream. With
+    `by_row` the stream's changes name the rows that go, and each is joined by itself.
     """
 
     id: str
@@ -18,6 +19,7 @@ class SeedJoin(JobOperator, frozen=True, tag="seed_join"):
     inputs: tuple[str, str]
     kind: Literal["inner", "left", "semi", "anti", "cross"]
     condition: str | None
+    by_row: bool = False
 
     def describe(self) -> str:
         return self.kind + (f" on {self.condition}" if self.condition else "")

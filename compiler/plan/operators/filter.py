@@ -18,7 +18,8 @@ from compiler.plan.schema import Schema
 class Filter(OneInput):
     """Keeps the rows for which the predicate is true.
 
-    Of changes it keeps all: one whose row does not pass becomes the deletion of its key.
+    Of changes it keeps all: one whose row does not pass becomes the deletion of its key. If they name the
+    rows that go, such a row goes if it had passed, and each is judged by itself.
     """
 
     kind: ClassVar[str] = "filter"
@@ -45,7 +46,8 @@ class Filter(OneInput):
         return to_sql(self.predicate)
 
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
-        return job.Filter(id_, self.uid, inputs, to_sql(self.predicate))
+        by_row = self.input.changelog.before
+        return job.Filter(id_, self.uid, inputs, to_sql(self.predicate), by_row)
 
 
 _STRICT: Final = frozenset({"=", "<", "<=", ">", ">=", "<>"})

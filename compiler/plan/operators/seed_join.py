@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
-from compiler.plan.changelog import Changelog
+from compiler.plan.changelog import RETRACT, Changelog
 from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
@@ -23,6 +23,7 @@ class SeedJoin(Node):
     The binder has renamed columns so that the names of both sides differ. No state is kept: the table
     does not change, so a row's matches are known when it arrives. A change whose row finds no match becomes
     the deletion of its key (inner); one that finds two would make two rows of one key, and fails the epoch.
+    Changes that name the rows that go are joined row by row, in any kind of join.
     """
 
     kind: ClassVar[str] = "seed_join"
@@ -57,10 +58,11 @@ class SeedJoin(Node):
         return Schema((*self.stream.schema.fields, *(right(f) for f in self.table.schema)))
 
     def takes_changes(self, index: int) -> bool:
-        return index == 0 and self.join in ("inner", "left")
+        return index == 0 and (self.join in ("inner", "left") or self.stream.changelog.before)
 
     def _derive_changelog(self) -> Changelog:
-        return self.stream.changelog.inexact
+        changes = self.stream.changelog
+        return RETRACT if changes.before and self.join == "cross" else changes.inexact
 
     def describe(self) -> str:
         condition = f" on {to_sql(self.condition)}" if self.condition is not None else ""
@@ -69,4 +71,5 @@ class SeedJoin(Node):
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
         stream, table = inputs
         condition = to_sql(self.condition) if self.condition is not None else None
-        return job.SeedJoin(id_, self.uid, (stream, table), self.join, condition)
+        by_row = self.stream.changelog.before
+        return job.SeedJoin(id_, self.uid, (stream, table), self.join, condition, by_row)

@@ -38,8 +38,8 @@ class TemporalJoin(StreamJoin):
     allow_unbounded: bool
 
     def takes_changes(self, index: int) -> bool:
-        # The changes of a table are its versions.
-        return index == 1
+        # The changes of a table are its versions, the rows that they take back are none.
+        return index == 1 and not self.right.changelog.before
 
     def _delay(self, field: Field, side: Node) -> int | None:
         if field.name != self.left_time or field.watermark_ms is None:

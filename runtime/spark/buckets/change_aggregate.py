@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.spark.buckets.arrow import compute as pc
+from runtime.spark.buckets.bags import signs
 from runtime.spark.buckets.normalize import equal_rows
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
 from runtime.spark.buckets.ordering import Numbers, OrderBy, group_numbers, looked_up, ranked
@@ -101,7 +102,7 @@ class ChangingAggregate(BucketOperator):
         """Adds and takes back, and compares the groups with what they were."""
         spec, (rows,) = self._spec, inputs
         held = self._alive(state, watermarks.processing_ms)
-        sign = self._sign(rows)
+        sign = signs(rows, spec.op)
         old, new = spec.numbers(held, rows)
         concerned = np.isin(old, new)
         before = held.filter(pa.array(concerned))
@@ -124,13 +125,6 @@ class ChangingAggregate(BucketOperator):
         op = np.where(np.arange(merged.num_rows) < known, "+U", "+I")[put].tolist() + ["-D"] * int(gone.sum())
         emitted = pa.concat_tables([now.filter(pa.array(put)), was.filter(pa.array(gone))])
         return emitted.append_column(spec.op, pa.array(op, pa.string()))
-
-    def _sign(self, rows: pa.Table) -> Numbers:
-        """1 for a row that comes, -1 for one that goes."""
-        if self._spec.op not in rows.column_names:
-            return np.ones(rows.num_rows, np.int64)
-        back = pc.is_in(rows.column(self._spec.op), pa.array(["-U", "-D"])).to_numpy()
-        return np.where(back, -1, 1)
 
     def _alive(self, state: BucketState, now_ms: int) -> pa.Table:
         """The groups without those whose time to live is over, whose values go too."""

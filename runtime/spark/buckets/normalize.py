@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.spark.buckets.arrow import compute as pc
+from runtime.spark.buckets.bags import alive, with_touched
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
 from runtime.spark.buckets.ordering import OrderBy, group_numbers, looked_up, ranked
 from runtime.spark.buckets.state import BucketState, StateTable
 
-_ROWS, _TOUCHED = "rows", "__touched"
+_ROWS = "rows"
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class Normalizer(BucketOperator):
 
     def __init__(self, spec: NormalizeSpec) -> None:
         self._spec = spec
-        self._held = spec.schema.append(pa.field(_TOUCHED, pa.int64()))
+        self._rows = with_touched(_ROWS, spec.schema)
 
     @property
     def tables(self) -> Sequence[StateTable]:
-        return (StateTable(_ROWS, self._held),)
+        return (self._rows,)
 
     def process(
         self, inputs: Sequence[pa.Table], state: BucketState, watermarks: Watermarks
@@ -57,11 +58,7 @@ class Normalizer(BucketOperator):
         """Compares the last row of each key with the one that is kept."""
         spec, now = self._spec, watermarks.processing_ms
         kept = state.read(_ROWS)
-        held = kept
-        if spec.ttl_ms is not None and held.num_rows:
-            alive = held.column(_TOUCHED).to_numpy() + spec.ttl_ms > now
-            held = held if alive.all() else held.filter(pa.array(alive))
-
+        held = alive(kept, spec.ttl_ms, now)
         rows, old, new = self._last(inputs[0], held)
         place = looked_up(new, old, np.arange(held.num_rows), -1)
         there, gone = place >= 0, pc.equal(rows.column(spec.op), "-D").to_numpy()
@@ -75,7 +72,7 @@ class Normalizer(BucketOperator):
             stays = held.filter(pa.array(~np.isin(old, new)))
             added = plain.filter(pa.array(~gone))
             touched = pa.array(np.full(added.num_rows, now, np.int64))
-            state.write(_ROWS, pa.concat_tables([stays, added.append_column(self._held[-1], touched)]))
+            state.write(_ROWS, pa.concat_tables([stays, added.append_column(self._rows.schema[-1], touched)]))
         if not (out.any() or back.any()):
             return None
         taken = held.take(place[back]).select(spec.schema.names)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from runtime.spark.buckets.bags import TOUCHED, with_touched
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
 from runtime.spark.buckets.ordering import (
     Numbers,
@@ -23,7 +24,7 @@ from runtime.spark.buckets.state import BucketState, StateTable
 from runtime.spark.buckets.waiting import by_slice, first_ms, take_due
 
 _ROWS, _SEEN, _WAITING = "rows", "seen", "waiting"
-_TIME, _TOUCHED = "__time", "__touched"
+_TIME = "__time"
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -123,7 +124,7 @@ class FirstByTime(BucketOperator):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        times = [pa.field(_TIME, pa.int64()), pa.field(_TOUCHED, pa.int64())]
+        times = [pa.field(_TIME, pa.int64()), pa.field(TOUCHED, pa.int64())]
         self._seen = pa.schema([*spec.key_fields, *times])
 
     @property
@@ -180,7 +181,7 @@ class FirstByTime(BucketOperator):
         ttl = self._spec.ttl_ms
         if ttl is None or not seen.num_rows:
             return seen, False
-        gone = seen.column(_TOUCHED).to_numpy() + ttl <= watermarks.processing_ms
+        gone = seen.column(TOUCHED).to_numpy() + ttl <= watermarks.processing_ms
         gone &= seen.column(_TIME).to_numpy() <= watermarks.late_ms * 1000
         return (seen.filter(pa.array(~gone)), True) if gone.any() else (seen, False)
 
@@ -190,7 +191,7 @@ class FirstByArrival(BucketOperator):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._seen = pa.schema([*spec.key_fields, pa.field(_TOUCHED, pa.int64())])
+        self._seen = pa.schema([*spec.key_fields, pa.field(TOUCHED, pa.int64())])
 
     @property
     def tables(self) -> Sequence[StateTable]:
@@ -203,7 +204,7 @@ class FirstByArrival(BucketOperator):
         seen = state.read(_SEEN)
         dropped = False
         if self._spec.ttl_ms is not None and seen.num_rows:
-            gone = seen.column(_TOUCHED).to_numpy() + self._spec.ttl_ms <= watermarks.processing_ms
+            gone = seen.column(TOUCHED).to_numpy() + self._spec.ttl_ms <= watermarks.processing_ms
             dropped = bool(gone.any())
             seen = seen.filter(pa.array(~gone)) if dropped else seen
         (rows,) = inputs
@@ -231,11 +232,11 @@ class ChangingTopN(BucketOperator):
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._held = spec.schema.append(pa.field(_TOUCHED, pa.int64()))
+        self._rows = with_touched(_ROWS, spec.schema)
 
     @property
     def tables(self) -> Sequence[StateTable]:
-        return (StateTable(_ROWS, self._held),)
+        return (self._rows,)
 
     def process(
         self, inputs: Sequence[pa.Table], state: BucketState, watermarks: Watermarks
@@ -244,7 +245,7 @@ class ChangingTopN(BucketOperator):
         spec = self._spec
         held, dropped = self._alive(state.read(_ROWS), watermarks.processing_ms)
         touched = pa.array(np.full(inputs[0].num_rows, watermarks.processing_ms))
-        new = inputs[0].append_column(_TOUCHED, touched)
+        new = inputs[0].append_column(TOUCHED, touched)
         together = spec.behind(held, new)
         before = new.num_rows if spec.latest else 0
         now = spec.ranked(together)
@@ -266,7 +267,7 @@ class ChangingTopN(BucketOperator):
         changed = ~(was_old & (old_rank == now.rank))[first]
         state.write(_ROWS, together.take(kept.rows))
         op = np.where(kept.rank <= old_size[first], "+U", "+I")[changed]
-        rows = together.take(kept.rows[changed]).drop_columns([_TOUCHED])
+        rows = together.take(kept.rows[changed]).drop_columns([TOUCHED])
         return spec.with_rank(rows, kept.rank[changed]).append_column(spec.op, pa.array(op, pa.string()))
 
     def _alive(self, held: pa.Table, now_ms: int) -> tuple[pa.Table, bool]:
@@ -274,7 +275,7 @@ class ChangingTopN(BucketOperator):
         if ttl is None or not held.num_rows:
             return held, False
         groups = group_numbers(held, self._spec.keys)
-        gone = greatest_of_groups(groups, held.column(_TOUCHED).to_numpy()) + ttl <= now_ms
+        gone = greatest_of_groups(groups, held.column(TOUCHED).to_numpy()) + ttl <= now_ms
         return (held.filter(pa.array(~gone)), True) if gone.any() else (held, False)
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from compiler.jobplan.model import SeedJoin
-from runtime.spark.changes import are_changes, hidden, keep_if, visible
+from runtime.spark.changes import are_changes, each_by_itself, hidden, keep_if, visible
 from runtime.spark.context import Context
 
 _KINDS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti", "cross": "inner"}
@@ -19,6 +19,8 @@ def lower(op: SeedJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame
     """Broadcasts the seed. A missing condition is always true, which for semi and anti is not a product."""
     stream, seed = inputs
     condition = F.lit(True) if op.condition is None else F.expr(op.condition)
+    if op.by_row:
+        return each_by_itself(_join_rows(stream, seed, condition, op.kind))
     joined = _join_changes if are_changes(stream) else _join_rows
     return joined(stream, seed, condition, op.kind)
 
