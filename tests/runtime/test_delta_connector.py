@@ -14,6 +14,7 @@ from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan import model as m
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.connectors.sinks.delta_append import Append
 from runtime.jobs.runner import run
 
 KV = (m.Column("k", "STRING"), m.Column("v", "INT"))
@@ -93,3 +94,23 @@ def test_columns_are_added_on_request_only(
             2, rows.selectExpr("k", "'x' v")
         )
     assert "int in column v, not string" in other.value.diagnostics[0].message
+
+
+def test_an_append_is_one_job_and_rivals_write_an_epoch_once(session: SparkSession, tmp_path: Path) -> None:
+    rows = session.createDataFrame([("a", 1)], "k string, v int")
+    ours, rival = writer(session, tmp_path, KV), writer(session, tmp_path, KV)
+    assert ours.write(0, rows)
+    # Given to Delta's own writer, the epoch's number would cost three more jobs, and the more of CPU.
+    session.sparkContext.setJobGroup("append", "an epoch")
+    assert ours.write(1, rows)
+    session.sparkContext.setJobGroup("later", "other epochs")
+    assert len(session.sparkContext.statusTracker().getJobIdsForGroup("append")) == 1
+    assert ours.rows_written == 2
+    # A run that was taken for dead and has got further.
+    assert not rival.write(1, rows)
+    assert rival.write(2, rows)
+    late = Append(session, tmp_path / "table", "headrace/shop/out/one")
+    assert ours.write(3, rows)
+    with pytest.raises(Exception, match="ConcurrentTransactionException"):
+        late.commit(3, rows, adds_columns=False)
+    assert session.read.format("delta").load(str(tmp_path / "table")).count() == 4

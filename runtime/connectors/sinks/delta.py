@@ -19,6 +19,7 @@ from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.connectors.sinks.delta_append import Append
 from runtime.connectors.sinks.settle import settle
 from runtime.spark.changes import DELETE
 from runtime.spark.context import quote
@@ -46,6 +47,7 @@ class DeltaWriter:
         self.passes = 2 if self._merges else 1
         self._incarnation = ""
         self._written = -1
+        self._seen = -1
         self._evolves = sink.options.get("schema_evolution") == "add_columns"
         self._fits = False
 
@@ -75,17 +77,26 @@ class DeltaWriter:
         session = batch.sparkSession
         self._make_ready(session)
         # Nobody else commits under this application while the state root is locked; and if so all the
-        # same, Delta itself skips a transaction that it has.
+        # same, it is seen in the log, or Delta itself finds the transaction in its way.
         if self.has(epoch):
             return False
-        if self._merges:
-            self._merge(session, epoch, settle(self._sink, epoch, batch))
-        else:
-            columns_of(self._sink, batch).write.format("delta").mode("append").options(
-                txnAppId=self._app(), txnVersion=str(epoch), mergeSchema=str(self._evolves).lower()
-            ).save(str(self.folder))
+        if not self._merges:
+            return self._append(session, epoch, columns_of(self._sink, batch))
+        self._merge(session, epoch, settle(self._sink, epoch, batch))
         self._written = epoch
         self.rows_written += self._rows_of(epoch)
+        return True
+
+    def _append(self, session: SparkSession, epoch: int, rows: DataFrame) -> bool:
+        append = Append(session, self.folder, self._app())
+        # Nothing came between mostly; else what came may be ours, of a run that was thought to be dead.
+        if append.read_version != self._seen:
+            self._written = max(self._written, self._epochs().get(self._app(), -1))
+            if self.has(epoch):
+                return False
+        self._seen = append.commit(epoch, rows, adds_columns=self._evolves)
+        self._written = epoch
+        self.rows_written += _rows_of(_actions(self.folder / _LOG / f"{self._seen:020}.json"))
         return True
 
     def check_empty(self) -> None:
@@ -211,12 +222,15 @@ class DeltaWriter:
             actions = _actions(commit)
             txn = next((action["txn"] for action in actions if "txn" in action), None)
             if txn and (txn["appId"], txn["version"]) == (self._app(), epoch):
-                info: dict[str, Any] = next(
-                    (action["commitInfo"] for action in actions if "commitInfo" in action), {}
-                )
-                metrics = info.get("operationMetrics", {})
-                return int(metrics.get("numSourceRows", metrics.get("numOutputRows", 0)))
+                return _rows_of(actions)
         return 0
+
+
+def _rows_of(actions: list[dict[str, Any]]) -> int:
+    """Rows that a commit has written, or of a merge has been given."""
+    info: dict[str, Any] = next((action["commitInfo"] for action in actions if "commitInfo" in action), {})
+    metrics = info.get("operationMetrics", {})
+    return int(metrics.get("numSourceRows", metrics.get("numOutputRows", 0)))
 
 
 def _actions(commit: Path) -> list[dict[str, Any]]:
