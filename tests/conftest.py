@@ -57,15 +57,16 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for all tests that need Spark: starting it costs more than most of them."""
-    from runtime.connectors.packages import PACKAGES
+    from runtime.connectors.packages import FORMAT_PACKAGES, PACKAGES
     from runtime.spark.session import SessionSettings, close_session, open_session
 
     log = tmp_path_factory.mktemp("jvm") / "jvm.log"
+    used = (*PACKAGES.values(), *FORMAT_PACKAGES.values())
     settings = SessionSettings(
         app_name="headrace-tests",
         log_path=log,
         master="local[2]",
-        packages=tuple(package for packages in PACKAGES.values() for package in packages),
+        packages=tuple(dict.fromkeys(package for packages in used for package in packages)),
         conf={"spark.databricks.delta.snapshotPartitions": "2"},
         short_run=True,
         python_workers=True,

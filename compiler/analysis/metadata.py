@@ -37,23 +37,39 @@ def metadata_keys(
     return tuple(found)
 
 
-def refuse_written(columns: Sequence[ColumnDecl], sink: str, connector: Connector) -> list[Diagnostic]:
-    """HR224 for metadata of a sink: a column that is not VIRTUAL would have to be written."""
-    return [
-        Diagnostic(
-            codes.UNKNOWN_METADATA,
-            f"connector `{connector.name}` writes no metadata `{_key(column)}`",
-            column.name.span,
-            cause=f"column `{column.name.value}` of `{sink}` is not VIRTUAL, so it is to be written",
-            fix="add VIRTUAL, and the column is there only where the table is read",
-        )
-        for column in columns
-        if column.metadata is not None and not column.virtual
-    ]
+def written_metadata(
+    columns: Sequence[ColumnDecl], connector: Connector, reporter: Reporter
+) -> tuple[tuple[str, str], ...]:
+    """The columns of a sink that are sent beside its rows, each with its key; what is wrong is reported.
+
+    HR224 for metadata that cannot be written: a column that is not VIRTUAL would have to be. HR206 for a type
+    that cannot be cast to that of the connector.
+    """
+    found: list[tuple[str, str]] = []
+    able = {metadata.key: metadata for metadata in connector.metadata if metadata.writable}
+    for column in columns:
+        if column.metadata is None or column.virtual:
+            continue
+        metadata = able.get(column.metadata.value)
+        if metadata is None:
+            reporter.add(_not_written(column, connector, list(able)))
+            continue
+        if column.type is not None:
+            _check_type(column, metadata, reporter)
+        found.append((column.name.value, metadata.key))
+    return tuple(found)
 
 
-def _key(column: ColumnDecl) -> str:
-    return column.metadata.value if column.metadata is not None else ""
+def _not_written(column: ColumnDecl, connector: Connector, able: Sequence[str]) -> Diagnostic:
+    assert column.metadata is not None
+    return Diagnostic(
+        codes.UNKNOWN_METADATA,
+        f"connector `{connector.name}` writes no metadata `{column.metadata.value}`",
+        column.name.span,
+        cause=f"column `{column.name.value}` is not VIRTUAL, so it is to be written"
+        + (f"; what can be is {one_of(able)}" if able else ""),
+        fix="add VIRTUAL, and the column is there only where the table is read",
+    )
 
 
 def _unknown(column: ColumnDecl, connector: Connector) -> Diagnostic:

@@ -8,14 +8,13 @@ from typing import cast
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.contracts import by_position, exactly, insert_columns
-from compiler.analysis.metadata import refuse_written
+from compiler.analysis.messages import Table, message_options
+from compiler.analysis.metadata import written_metadata
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import suggest
-from compiler.jobplan.model import OptionValue
-from compiler.plan import types as t
 from compiler.plan.logical import BoundSink, Delivery
 from compiler.plan.node import Node
 from compiler.syntax import declarations as decl
@@ -32,9 +31,10 @@ def bind_sink(
     found = Reporter()
     resolved: Resolved | None = None
     node: Node | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
     try:
         resolved = resolve(sink.name, "sink", sink.options, (), found)
-        found.extend(refuse_written(sink.columns, sink.name.value, resolved.connector))
+        metadata = written_metadata(sink.columns, resolved.connector, found)
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     try:
@@ -53,7 +53,8 @@ def bind_sink(
         raise Poisoned(sink.name.value)
     keys = _columns(sink.primary_key, node, sink, reporter)
     partitions = _columns(sink.partitioned_by, node, sink, reporter)
-    options = _with_message_keys(sink, resolved, node, reporter)
+    record = [field for field in node.schema if field.name not in dict(metadata)]
+    options = message_options(Table(sink.name, "sink", resolved, record, sink.primary_key), reporter)
     asked = cast("Delivery | None", resolved.common.get("delivery"))
     return BoundSink(
         name=sink.name.value,
@@ -66,42 +67,8 @@ def bind_sink(
         partition_by=partitions,
         span=sink.name.span,
         places={**resolved.places, "primary_key": _place(sink.primary_key, sink)},
+        metadata=metadata,
     )
-
-
-def _with_message_keys(
-    sink: decl.SinkDecl, resolved: Resolved, node: Node, reporter: Reporter
-) -> dict[str, OptionValue]:
-    """The options, with the columns of a message's key as the query spells them; `raw` has one column."""
-    options = dict(resolved.options)
-    given = options.get("key.fields")
-    keys: tuple[str, ...] = ()
-    if given is not None:
-        place = resolved.places.get("key.fields", sink.name.span)
-        names = tuple(decl.Text(name.strip(), place) for name in str(given).split(";"))
-        keys = _columns(names, node, sink, reporter)
-        options["key.fields"] = ";".join(keys)
-    elif "key.format" in options:
-        _raw_or_keys(sink, resolved, "key.format", "key.format needs key.fields", reporter)
-    value_types = [field.type for field in node.schema.fields]
-    key_types = [field.type for field in node.schema.fields if field.name in keys]
-    key_format = options.get("key.format", options.get("format"))
-    for option, form, types in (
-        ("format", options.get("format"), value_types),
-        ("key.fields", key_format if given is not None else None, key_types),
-    ):
-        if form == "raw" and (len(types) != 1 or types[0] not in (t.STRING, t.BINARY)):
-            problem = f"format `raw` of sink `{sink.name.value}` takes one column of type STRING or BINARY"
-            _raw_or_keys(sink, resolved, option, problem, reporter)
-    return options
-
-
-def _raw_or_keys(
-    sink: decl.SinkDecl, resolved: Resolved, option: str, problem: str, reporter: Reporter
-) -> None:
-    place = resolved.places.get(option, sink.name.span)
-    fix = "name the columns of the key in key.fields, with ; between them, or choose another format"
-    reporter.add(Diagnostic(codes.WRONG_VALUE, problem, place, fix=fix))
 
 
 def _place(names: tuple[decl.Text, ...], sink: decl.SinkDecl) -> Span:

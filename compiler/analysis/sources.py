@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -12,6 +11,7 @@ from sqlglot import exp
 from compiler.analysis.builder import Builder, cast_to, identity
 from compiler.analysis.catalog import Poisoned, WithOptions
 from compiler.analysis.expressions import ExpressionBinder
+from compiler.analysis.messages import Table, message_options
 from compiler.analysis.metadata import metadata_keys
 from compiler.analysis.policies import Policies, dead_letters, good_records, read_policies
 from compiler.analysis.scope import Scope
@@ -21,10 +21,12 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporte
 from compiler.diagnostics.source import Span
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.frozen import frozen
+from compiler.jobplan.formats import OPERATION, OPERATION_COLUMN
+from compiler.jobplan.model import OptionValue
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op
 from compiler.plan.node import Node
-from compiler.plan.operators import Scan, Watermark
+from compiler.plan.operators import FromChangelog, Scan, Watermark
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.schema import Field, Schema
 from compiler.syntax import declarations as decl
@@ -65,19 +67,26 @@ def bind_source(
     physical = _physical_columns(source, found)
     metadata: tuple[tuple[str, str], ...] = ()
     policies = Policies()
+    options: dict[str, OptionValue] = {}
     if resolved is not None:
         metadata = metadata_keys(source.columns, resolved.connector, found)
         _check_fields(source, resolved, found)
-        _check_raw(source, resolved, physical, metadata, found)
+        given = dict(metadata)
+        record = [field for field in physical if field.name not in given]
+        options = message_options(Table(source.name, "source", resolved, record, source.primary_key), found)
         policies = read_policies(source, resolved, config.target.trigger_ms, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
         raise Poisoned(source.name.value)
+    kinds = resolved.connector.change_formats.get(str(options.get("format")), ())
+    if kinds:
+        physical = [*physical, Field(OPERATION_COLUMN, t.STRING, nullable=False)]
+        metadata = (*metadata, (OPERATION_COLUMN, OPERATION))
     columns = Schema(tuple(physical))
     scan = Scan(
         uid=builder.owner,
         connector=resolved.connector.name,
-        options=tuple(resolved.options.items()),
+        options=tuple(options.items()),
         columns=columns,
         metadata=metadata,
         key=tuple(name.value for name in source.primary_key),
@@ -93,6 +102,10 @@ def bind_source(
     node = _computed_columns(source, node, builder, reporter)
     if source.watermarks:
         node = _watermark(source, node, builder, policies)
+    if kinds:
+        key = tuple(field.name for name in source.primary_key if (field := node.schema.get(name.value)))
+        uid = builder.uid("from_changelog", source.name.span)
+        node = FromChangelog(uid, node, key, OPERATION_COLUMN, kinds, skip_unknown=False, truthful=False)
     return BoundSource(node, dead, str(resolved.common["dead_letter"]) if dead is not None else None)
 
 
@@ -175,30 +188,6 @@ def _check_fields(source: decl.SourceDecl, resolved: Resolved, reporter: Reporte
             )
 
 
-def _check_raw(
-    source: decl.SourceDecl,
-    resolved: Resolved,
-    physical: Sequence[Field],
-    metadata: tuple[tuple[str, str], ...],
-    reporter: Reporter,
-) -> None:
-    """The format `raw` is a record's bytes as they are, in one column."""
-    if resolved.options.get("format") != "raw":
-        return
-    besides = {name for name, _ in metadata}
-    record = [field for field in physical if field.name not in besides]
-    if len(record) != 1 or record[0].type not in (t.STRING, t.BINARY):
-        reporter.add(
-            Diagnostic(
-                codes.WRONG_VALUE,
-                f"source `{source.name.value}` must have one column for the format `raw`",
-                resolved.places.get("format", source.name.span),
-                cause="a raw record is one text, or one value of bytes",
-                fix="declare one column of type STRING or BINARY, besides METADATA columns",
-            )
-        )
-
-
 def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:
     computed = [column for column in source.columns if column.expression is not None]
     if not computed:
@@ -221,6 +210,8 @@ def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, rep
         raise Poisoned(source.name.value)
     physical = {item.name.lower(): item for item in identity(node.schema)}
     items = [values.get(c.name.value) or physical[c.name.value.lower()] for c in source.columns]
+    if OPERATION_COLUMN in physical:
+        items.append(physical[OPERATION_COLUMN])
     return builder.project(node, items, computed[0].name.span.to(computed[-1].name.span))
 
 

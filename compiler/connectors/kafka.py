@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from compiler.connectors.spec import Connector, Metadata, Option
-from compiler.plan import types as t
-
-FORMATS = ("json", "csv", "raw")
+from compiler.connectors import messages
+from compiler.connectors.spec import Connector, Option
 
 _SPECIFIC = re.compile(r"\s*(partition:\d+\s*,\s*offset:\d+\s*(;\s*|$))+")
 
@@ -42,17 +40,21 @@ def _problems(options: Mapping[str, object]) -> Iterator[tuple[str, str, str]]:
         )
 
 
+_FORMATS = (*messages.FORMATS, "debezium-json")
+_LAYOUT = (
+    Option("format", "choice", required=True, choices=_FORMATS, flink=("value.format",)),
+    Option("key.fields"),
+    Option("key.format", "choice", choices=messages.FORMATS),
+    *messages.KEYS,
+    *messages.TEXT,
+    Option("debezium-json.schema-include", "boolean"),
+)
+
 CONNECTOR = Connector(
     name="kafka",
     source=(
-        Option("topic", required=True),
-        Option("properties.bootstrap.servers", required=True, flink=("bootstrap_servers",)),
-        Option("format", "choice", required=True, choices=FORMATS, flink=("value.format",)),
-        Option("timestamp_format", flink=("timestamp-format",)),
-        Option("csv.delimiter", flink=("csv.field-delimiter",)),
-        Option("csv.null", flink=("csv.null-literal",)),
-        Option("csv.quote", flink=("csv.quote-character",)),
-        Option("csv.escape", flink=("csv.escape-character",)),
+        *messages.WHERE,
+        *_LAYOUT,
         Option(
             "scan.startup.mode",
             "choice",
@@ -67,28 +69,11 @@ CONNECTOR = Connector(
         Option("on_data_loss", "choice", choices=("fail", "ignore")),
         Option("max_records_per_epoch", "integer", least=1),
     ),
-    sink=(
-        Option("topic", required=True),
-        Option("properties.bootstrap.servers", required=True, flink=("bootstrap_servers",)),
-        Option("format", "choice", required=True, choices=FORMATS, flink=("value.format",)),
-        Option("key.fields"),
-        Option("key.format", "choice", choices=FORMATS),
-        Option("timestamp_format", flink=("timestamp-format",)),
-        Option("csv.delimiter", flink=("csv.field-delimiter",)),
-        Option("csv.null", flink=("csv.null-literal",)),
-        Option("csv.quote", flink=("csv.quote-character",)),
-        Option("csv.escape", flink=("csv.escape-character",)),
-    ),
+    sink=(*messages.WHERE, *_LAYOUT),
     prefixes=("properties.",),
-    text_formats=("csv", "json"),
-    metadata=(
-        Metadata("topic", t.STRING),
-        Metadata("partition", t.INT),
-        Metadata("offset", t.BIGINT),
-        Metadata("timestamp", t.Timestamp(3)),
-        Metadata("timestamp-type", t.STRING),
-        Metadata("key", t.BINARY, nullable=True),
-        Metadata("headers", t.Map(t.STRING, t.BINARY)),
-    ),
+    text_formats=("csv", "json", "avro", "debezium-json"),
+    metadata=messages.METADATA,
+    keyed_messages=True,
+    change_formats={"debezium-json": messages.DEBEZIUM_KINDS},
     problems=_problems,
 )

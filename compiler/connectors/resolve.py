@@ -32,7 +32,7 @@ COMMON: dict[Role, tuple[Option, ...]] = {
 
 
 # Flink's connectors that this version has not.
-_LATER = ("upsert-kafka", "kinesis", "elasticsearch", "hive", "iceberg")
+_LATER = ("kinesis", "elasticsearch", "hive", "iceberg")
 
 
 @frozen

@@ -41,11 +41,13 @@ class Metadata:
         key: as users write it after FROM.
         type: what the connector gives; a column of another type gets the cast value.
         nullable: whether a row may have none.
+        writable: whether a sink sends what a row has in a column of it.
     """
 
     key: str
     type: DataType
     nullable: bool = False
+    writable: bool = False
 
 
 @frozen(slots=True)
@@ -64,6 +66,9 @@ class Connector:
         lookup: whether a source of it can be read whole at any time, as a table.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
+        keyed_messages: whether its rows are messages, with columns in a key and columns in a value.
+        change_formats: formats of messages that are changes, each with the kinds of change (Flink's names) by
+            the codes that the runtime reads; a source of one gives changes, and a sink takes them.
         problems: looks at all options of a source together; gives an option, what is wrong, and the fix.
     """
 
@@ -79,4 +84,6 @@ class Connector:
     lookup: bool = False
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()
+    keyed_messages: bool = False
+    change_formats: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     problems: Callable[[Mapping[str, object]], Iterable[tuple[str, str, str]]] | None = None

@@ -99,4 +99,5 @@ def lower_sink(sink: BoundSink, input_: str) -> job.Sink:
         upsert=not sink.node.changelog.is_append,
         order_by=event_times(sink) if sink.primary_key and sink.node.changelog.is_append else (),
         before=sink.node.changelog.before and not sink.connector.shows_changes,
+        metadata=dict(sink.metadata),
     )

@@ -121,6 +121,7 @@ class Sink(Struct, frozen=True):
     `upsert` says that its rows are changes (they carry `OP_COLUMN`). Where several rows of one primary key
     come in one epoch, the last counts: by `SEQUENCE_COLUMN` if the rows have it, else by `order_by`. With
     `before` its changes name the rows that go as well (`-U`), which a table by key does not take.
+    `metadata` are the columns that are sent beside a row and are no part of it: name to the connector's key.
     """
 
     uid: str
@@ -135,6 +136,7 @@ class Sink(Struct, frozen=True):
     upsert: bool = False
     order_by: tuple[str, ...] = ()
     before: bool = False
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 class State(Struct, frozen=True):

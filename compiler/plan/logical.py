@@ -34,7 +34,8 @@ class BoundSink:
     connector. `isolated` names what asks for queries of its own, the sink and all that it reads. `uid` is
     what ledgers and transactions go by, the name unless an option says otherwise; `trigger_ms` is that of its
     query, None for available_now; `parallelism` the number of its query's state partitions if a model or the
-    sink says one.
+    sink says one. `metadata` are its columns that are no part of what is written as a row, each with the
+    connector's key.
     """
 
     name: str
@@ -52,6 +53,12 @@ class BoundSink:
     trigger_ms: int | None = None
     parallelism: Asked[int] | None = None
     isolated: frozenset[str] = frozenset()
+    metadata: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def takes_changes(self) -> bool:
+        """Whether its rows may be changes by key."""
+        return self.connector.upsert or dict(self.options).get("format") in self.connector.change_formats
 
 
 @frozen

@@ -6,16 +6,24 @@ those that were tried together with the pinned Spark.
 
 from __future__ import annotations
 
-from compiler.jobplan.model import JobPlan, Scan
+from compiler.jobplan.model import JobPlan, Scan, Sink
 
+_KAFKA = ("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",)
 PACKAGES: dict[str, tuple[str, ...]] = {
     "delta": ("io.delta:delta-spark_4.2_2.13:4.4.0",),
-    "kafka": ("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",),
+    "kafka": _KAFKA,
+    "upsert-kafka": _KAFKA,
 }
 
 
+FORMAT_PACKAGES: dict[str, tuple[str, ...]] = {"avro": ("org.apache.spark:spark-avro_2.13:4.2.0",)}
+
+
 def packages_of(plan: JobPlan) -> tuple[str, ...]:
-    """Coordinates for all connectors of a plan."""
-    used = {op.connector for query in plan.queries for op in query.operators if isinstance(op, Scan)}
-    used |= {sink.connector for query in plan.queries for sink in query.sinks if not sink.removed}
-    return tuple(sorted(package for connector in used for package in PACKAGES.get(connector, ())))
+    """Coordinates for all connectors of a plan, and the formats of their messages."""
+    used: list[Scan | Sink] = [op for q in plan.queries for op in q.operators if isinstance(op, Scan)]
+    used += [sink for query in plan.queries for sink in query.sinks if not sink.removed]
+    needed = [PACKAGES.get(part.connector, ()) for part in used]
+    forms = {str(part.options.get(name)).lower() for part in used for name in ("format", "key.format")}
+    needed += [FORMAT_PACKAGES.get(form, ()) for form in forms]
+    return tuple(sorted({package for packages in needed for package in packages}))

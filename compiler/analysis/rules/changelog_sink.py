@@ -16,7 +16,7 @@ def changelog_sink(plan: LogicalPlan) -> Iterator[Diagnostic]:
         changes = sink.node.changelog
         if changes.is_append or sink.connector.shows_changes:
             continue
-        if not sink.connector.upsert:
+        if not sink.takes_changes:
             yield _appends(sink)
         elif changes.kind == "retract":
             yield _no_key(sink)

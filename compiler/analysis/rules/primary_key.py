@@ -13,7 +13,7 @@ def primary_key(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR408 for a key on a sink that only appends."""
     for sink in plan.sinks:
         # What takes changes nowhere else is told by `changelog_sink`, with another way out.
-        if sink.primary_key and not sink.connector.upsert and sink.node.changelog.is_append:
+        if sink.primary_key and not sink.takes_changes and sink.node.changelog.is_append:
             yield Diagnostic(
                 codes.PRIMARY_KEY,
                 f"connector `{sink.connector.name}` only appends, so `{sink.name}` cannot have a primary key",

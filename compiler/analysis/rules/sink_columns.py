@@ -34,8 +34,11 @@ def sink_columns(plan: LogicalPlan) -> Iterator[Diagnostic]:
 def _problem(sink: BoundSink, field: Field) -> tuple[str, str] | None:
     if sink.connector.name == "delta" and _NOT_IN_DELTA & set(field.name):
         return "Delta takes no spaces and none of ,;{}()= in a name", "rename it with AS"
-    if dict(sink.options).get("format") == "csv" and (
-        isinstance(field.type, _NOT_IN_CSV) or field.type in (t.BINARY, t.VARIANT)
+    # What messages hold is told where their key and value are taken apart (HR232).
+    if (
+        not sink.connector.keyed_messages
+        and dict(sink.options).get("format") == "csv"
+        and (isinstance(field.type, _NOT_IN_CSV) or field.type in (t.BINARY, t.VARIANT))
     ):
         return f"CSV has no form for {field.type}", f"write to_json({field.name}), or use the format json"
     if sink.connector.name == "jdbc" and field.type in (t.NULL, t.CALENDAR_INTERVAL, t.YEAR_MONTH):

@@ -14,6 +14,7 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     `metadata` are those of the columns that are no part of a record: name to the connector's key.
     With `marks`, a record that cannot be read is a row whose first mark holds its text and whose second
     says where it stood; in all other rows the first is NULL. Without, it fails the epoch.
+    `key` are the columns of the primary key, where each record is a change of its row.
     `sequence` asks for the column that orders the rows of an epoch (`SEQUENCE_COLUMN`).
     """
 
@@ -28,6 +29,7 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     metadata: dict[str, str] = field(default_factory=dict)
     marks: tuple[str, str] | None = None
     declared: tuple[Column, ...] = ()
+    key: tuple[str, ...] = ()
 
     @property
     def record(self) -> tuple[Column, ...]:

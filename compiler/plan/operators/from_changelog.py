@@ -25,6 +25,7 @@ class FromChangelog(OneInput):
         op_column: the column, which the output has no more.
         kinds: name of the kind of change, by code.
         skip_unknown: whether a row with another code is left out; otherwise it fails the epoch.
+        truthful: whether it is believed that a row is inserted only where none was, and deleted whole.
     """
 
     kind: ClassVar[str] = "from_changelog"
@@ -33,13 +34,14 @@ class FromChangelog(OneInput):
     op_column: str
     kinds: tuple[tuple[str, str], ...]
     skip_unknown: bool
+    truthful: bool = True
 
     def _derive_schema(self) -> Schema:
         return Schema(tuple(f for f in self.input.schema if f.name != self.op_column))
 
     def _derive_changelog(self) -> Changelog:
-        # It is believed that the rows tell the truth; with rows before updates there are more deletions.
-        exact = all(kind != "UPDATE_BEFORE" for _, kind in self.kinds)
+        # With rows before updates there are more deletions.
+        exact = self.truthful and all(kind != "UPDATE_BEFORE" for _, kind in self.kinds)
         return Changelog("upsert", self.key, exact)
 
     @property

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
+from compiler.jobplan.formats import OPERATION
 from compiler.plan.node import Node
 from compiler.plan.schema import Field, Schema
 from compiler.plan.types import STRING
@@ -64,6 +65,7 @@ class Scan(Node):
             metadata=dict(self.metadata),
             marks=(RAW, POSITION) if self.marks_bad_records else None,
             declared=lower_columns(self.declared) if self.declared is not None else (),
+            key=self.key if OPERATION in dict(self.metadata).values() else (),
         )
 
 

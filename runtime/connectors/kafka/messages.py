@@ -2,41 +2,108 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from compiler.jobplan.formats import file_format, spark_options
+from compiler.jobplan.formats import file_format, key_fields, key_format, spark_options, value_fields
 from compiler.jobplan.model import Sink
+from compiler.jobplan.operators.base import OP_COLUMN
+from runtime.connectors.kafka.avro import write_avro
+from runtime.connectors.sinks.base import columns_of
+from runtime.connectors.sinks.settle import settle
+from runtime.spark.changes import DELETE
 from runtime.spark.context import quote
+
+_HEADERS: Final = "array<struct<key: string, value: binary>>"
 
 
 def message_keys(sink: Sink) -> list[str]:
     """The columns of a message's key."""
-    return [name for name in str(sink.options.get("key.fields", "")).split(";") if name]
+    return list(key_fields(sink.options))
+
+
+def settles(sink: Sink) -> bool:
+    """Whether a topic gets one message a key and epoch; looking for it computes the batch several times."""
+    return bool(sink.primary_key) or sink.upsert
+
+
+def message_rows(sink: Sink, epoch: int, batch: DataFrame) -> DataFrame:
+    """The rows of an epoch that become messages; of several changes of a key the last, with its operation.
+
+    Raises:
+        DiagnosticError: nothing says which change of a key is the last (HR408).
+    """
+    return settle(sink, epoch, batch) if settles(sink) else columns_of(sink, batch)
 
 
 def as_messages(sink: Sink, rows: DataFrame) -> DataFrame:
     """The sink's rows as messages, one a row.
 
+    Args:
+        sink: with its columns, of which `metadata` are sent beside key and value.
+        rows: what `message_rows` gives.
+
     Returns:
-        The columns that Spark's own writer for Kafka knows: `value`, and those that the sink has of `key`,
-        `headers`, `timestamp` and `partition`.
+        `value` (NULL where a message deletes), and those that the sink has of `key` and `headers`, as Spark's
+        own writer takes them.
     """
-    form = file_format(sink.options)
-    parts = [_encoded(rows.columns, sink, form).alias("value")]
-    keys = message_keys(sink)
+    options = sink.options
+    names = [column.name for column in sink.columns if column.name not in sink.metadata]
+    named = {name: name for name in value_fields(options, names)}
+    form = file_format(options)
+    if form == "debezium-json":
+        value = _debezium(sink, named)
+    else:
+        value = _encoded(sink, named, form)
+        if sink.upsert:
+            value = F.when(F.col(OP_COLUMN) != DELETE, value)
+    parts = [value.alias("value")]
+    keys = key_fields(options)
     if keys:
-        parts.append(_encoded(keys, sink, str(sink.options.get("key.format", form))).alias("key"))
+        parts.append(_encoded(sink, keys, key_format(options), "key.").alias("key"))
+    parts += [_METADATA[key](F.col(quote(name))).alias(key) for name, key in sink.metadata.items()]
     return rows.select(*parts)
 
 
-def _encoded(names: list[str], sink: Sink, form: str) -> Column:
-    """Columns as a message's key or value."""
+def _encoded(sink: Sink, named: Mapping[str, str], form: str, part: str = "") -> Column:
+    """Columns as a message's key or value, under the names that they have there."""
     if form == "raw":
-        return F.col(quote(names[0]))
-    row = F.struct(*(F.col(quote(name)) for name in names))
-    options = spark_options({**sink.options, "format": form})
-    if form == "csv":
-        return F.to_csv(row, options)
-    # As Flink's JSON: a field without a value is there, as null.
-    return F.to_json(row, {**options, "ignoreNullFields": "false"})
+        return F.col(quote(next(iter(named))))
+    row = _row(named)
+    if form == "avro":
+        return write_avro(row, str(sink.options[f"{part}avro.schema"]))
+    return F.to_csv(row, _options(sink, form)) if form == "csv" else _json(sink, row, form)
+
+
+def _row(named: Mapping[str, str]) -> Column:
+    return F.struct(*(F.col(quote(column)).alias(name) for column, name in named.items()))
+
+
+def _json(sink: Sink, row: Column, form: str) -> Column:
+    """As Flink's JSON: a field without a value is there, as null."""
+    return F.to_json(row, {**_options(sink, form), "ignoreNullFields": "false"})
+
+
+def _options(sink: Sink, form: str) -> dict[str, str]:
+    return spark_options({**sink.options, "format": form})
+
+
+def _debezium(sink: Sink, named: Mapping[str, str]) -> Column:
+    """As Flink writes them: a row that is there from now on is created, whatever was there before."""
+    row, deleted = _row(named), F.col(OP_COLUMN) == DELETE if sink.upsert else F.lit(False)
+    envelope = F.struct(
+        F.when(deleted, row).alias("before"),
+        F.when(~deleted, row).alias("after"),
+        F.when(deleted, F.lit("d")).otherwise(F.lit("c")).alias("op"),
+    )
+    return _json(sink, envelope, "debezium-json")
+
+
+def _headers(column: Column) -> Column:
+    return F.map_entries(column.cast("map<string, binary>")).cast(_HEADERS)
+
+
+_METADATA: Final = {"headers": _headers}

@@ -21,6 +21,7 @@ SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "jdbc": jdbc_writer,
     "http": WebhookWriter,
     "kafka": KafkaWriter,
+    "upsert-kafka": KafkaWriter,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 
 from compiler.jobplan.formats import client_options
 from compiler.jobplan.model import Sink
-from runtime.connectors.kafka.messages import as_messages
-from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.connectors.kafka.messages import as_messages, message_rows
+from runtime.connectors.sinks.base import SinkContext
 
 
 class KafkaWriter:
@@ -34,7 +34,7 @@ class KafkaWriter:
     def write(self, epoch: int, batch: DataFrame) -> bool:
         """Sends the epoch."""
         options = self._sink.options
-        messages = as_messages(self._sink, columns_of(self._sink, batch))
+        messages = as_messages(self._sink, message_rows(self._sink, epoch, batch))
         writer = messages.write.format("kafka").mode("append").options(**client_options(options))
         writer.option("topic", str(options["topic"])).save()
         self.rows_written += batch.count()

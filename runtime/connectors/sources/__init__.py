@@ -13,4 +13,5 @@ SOURCES: dict[str, Source] = {
     "delta": DeltaSource(),
     "filesystem": FilesystemSource(),
     "kafka": KafkaSource(),
+    "upsert-kafka": KafkaSource(),
 }

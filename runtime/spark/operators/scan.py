@@ -10,6 +10,7 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from compiler.jobplan.formats import DELETION, OPERATION
 from compiler.jobplan.model import Column, Scan
 from runtime.connectors.sources import SOURCES
 from runtime.spark.changes import hidden
@@ -35,7 +36,20 @@ def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
 
 def _column(op: Scan, column: Column) -> SparkColumn:
     """NOT NULL is checked where the column is used: Spark takes every column of a file for nullable."""
-    return _not_null(op.uid, column, _value(op, column))
+    value = _value(op, column)
+    checked = _not_null(op.uid, column, value)
+    return F.when(_deletes(op), value).otherwise(checked) if _may_lack(op, column) else checked
+
+
+def _may_lack(op: Scan, column: Column) -> bool:
+    """Whether the column may have nothing although it is declared NOT NULL: a deletion has the key alone."""
+    return bool(op.key) and not column.nullable and column.name not in op.key
+
+
+def _deletes(op: Scan) -> SparkColumn:
+    """Whether a record that is a change deletes the row of its key."""
+    operation = next(name for name, key in op.metadata.items() if key == OPERATION)
+    return F.col(quote(operation)) == DELETION
 
 
 def declared(source: str, column: Column) -> SparkColumn:
@@ -58,7 +72,11 @@ def _value(op: Scan, column: Column) -> SparkColumn:
 def _mark(op: Scan, raw: str) -> SparkColumn:
     """The text of a bad record: what the reader could not read, or a row that lacks what it must have."""
     text = F.col(quote(raw))
-    missing = [F.col(quote(column.name)).isNull() for column in op.record if not column.nullable]
+    missing = [
+        F.col(quote(column.name)).isNull() & (~_deletes(op) if _may_lack(op, column) else F.lit(True))
+        for column in op.record
+        if not column.nullable
+    ]
     if not missing:
         return text
     row = F.to_json(F.struct(*(F.col(quote(column.name)) for column in op.record)))

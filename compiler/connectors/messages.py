@@ -1,0 +1,42 @@
+"""What topics have in common, however their rows are read: options of formats, of keys, and of a client."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from compiler.connectors.spec import Metadata, Option
+from compiler.jobplan.formats import DELETION, EXCEPT_KEY
+from compiler.plan import types as t
+
+FORMATS: Final = ("json", "csv", "raw", "avro")
+
+# Codes of a message's operation, each with Flink's name of the kind of change.
+UPSERT_KINDS: Final = (("u", "UPDATE_AFTER"), (DELETION, "DELETE"))
+DEBEZIUM_KINDS: Final = (("c", "INSERT"), ("r", "INSERT"), ("u", "UPDATE_AFTER"), (DELETION, "DELETE"))
+
+WHERE: Final = (
+    Option("topic", required=True),
+    Option("properties.bootstrap.servers", required=True, flink=("bootstrap_servers",)),
+)
+KEYS: Final = (
+    Option("key.fields-prefix"),
+    Option("value.fields-include", "choice", choices=("all", EXCEPT_KEY)),
+    Option("avro.schema", flink=("value.avro.schema",)),
+    Option("key.avro.schema"),
+)
+TEXT: Final = (
+    Option("timestamp_format", flink=("timestamp-format",)),
+    Option("csv.delimiter", flink=("csv.field-delimiter",)),
+    Option("csv.null", flink=("csv.null-literal",)),
+    Option("csv.quote", flink=("csv.quote-character",)),
+    Option("csv.escape", flink=("csv.escape-character",)),
+)
+METADATA: Final = (
+    Metadata("topic", t.STRING),
+    Metadata("partition", t.INT),
+    Metadata("offset", t.BIGINT),
+    Metadata("timestamp", t.Timestamp(3)),
+    Metadata("timestamp-type", t.STRING),
+    Metadata("key", t.BINARY, nullable=True),
+    Metadata("headers", t.Map(t.STRING, t.BINARY), writable=True),
+)
