@@ -8,30 +8,30 @@ the one that ends first counts; of those that end with the same row, the one tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from msgspec import Struct, field
 
 from compiler.jobplan.operators.match import Match, Navigation
 from runtime.match.automaton import ACCEPT, Automaton, Move, build_automaton
 from runtime.match.steps import Row, Step
-from runtime.match.terms import TermCompiler
+from runtime.match.terms import Evaluate, TermCompiler
+
+Way = tuple[int, Step]
+"""The rows since a beginning, mapped to variables: the position of the latest in the pattern, and its step."""
+
+Values = tuple[Any, ...]
+"""What a match hands out."""
+
+_NOTHING: Sequence[Values] = ()
 
 
 class SkipProblem(Exception):
     """AFTER MATCH SKIP leads nowhere: to the first row of the match, or to a variable without rows."""
 
 
-@dataclass(slots=True)
-class Way:
-    """The rows since a beginning, mapped to variables; the latest is at `position` of the pattern."""
-
-    position: int
-    step: Step
-
-
-@dataclass(slots=True)
-class Beginning:
+class Beginning(Struct, gc=False):
     """A row that may begin a match: its number and time, and what has become of it."""
 
     number: int
@@ -40,19 +40,25 @@ class Beginning:
     complete: Step | None = None
 
 
-@dataclass(slots=True)
-class Partial:
+class Partial(Struct, gc=False):
     """What a key keeps: the beginnings in order, and the number of the next row."""
 
     beginnings: list[Beginning] = field(default_factory=list)
     next_number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A match: the values it hands out."""
+class _Turn(Struct, frozen=True):
+    """A move as the matcher makes it.
 
-    values: tuple[Any, ...]
+    Args:
+        variables: of these the last takes the row, if none of those before it could.
+        target: the position that follows.
+        accepts: whether the match may end there.
+    """
+
+    variables: tuple[int, ...]
+    target: int
+    accepts: bool
 
 
 class Matcher:
@@ -64,25 +70,27 @@ class Matcher:
     """
 
     def __init__(self, op: Match, columns: tuple[str, ...]) -> None:
-        self._automaton: Automaton = build_automaton(op.pattern)
-        variables = self._automaton.variables
-        self._accepts = tuple(map(self._automaton.accepts, range(len(self._automaton.labels))))
+        automaton = build_automaton(op.pattern)
+        self.variables = variables = automaton.variables
+        """Names of the pattern's variables, by number."""
         terms = TermCompiler(columns, variables)
-        conditions = {each.variable: terms.compile(each.term) for each in op.conditions}
-        self._conditions = tuple(conditions.get(name) for name in variables)
-        self._outputs = tuple(terms.compile(output.term) for output in op.outputs)
+        self.lookback = terms.lookback
+        """What steps keep at hand."""
+        self._start = _turns(automaton, automaton.start)
+        self._turns = tuple(_turns(automaton, moves) for moves in automaton.moves)
+        conditions = {each.variable: terms.condition(each.variable, each.term) for each in op.conditions}
+        self._conditions: tuple[Evaluate | None, ...] = tuple(conditions.get(name) for name in variables)
+        self._outputs = tuple(terms.output(output.term) for output in op.outputs)
         self._within = op.within_ms * 1000 if op.within_ms is not None else None
         self._skip = op.skip
-        self._skip_to = variables.index(op.skip.variable) if op.skip.variable is not None else None
+        self._skip_to = None
+        if op.skip.variable is not None:
+            to = variables.index(op.skip.variable)
+            self._skip_to = self.lookback.first(to) if op.skip.mode == "to_first" else self.lookback.last(to)
         # If no condition looks back, what two ways have in common is all that the future depends on.
         self._forgets = all(_only_current(each.term, each.variable) for each in op.conditions)
 
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Names of the pattern's variables, by number."""
-        return self._automaton.variables
-
-    def process(self, partial: Partial, row: Row, time: int) -> Iterator[Found]:
+    def process(self, partial: Partial, row: Row, time: int) -> Sequence[Values]:
         """Takes the next row of a key and gives the matches that are certain with it.
 
         Args:
@@ -97,95 +105,112 @@ class Matcher:
         number = partial.next_number
         partial.next_number = number + 1
         self.expire(partial, time)
+        settled = False
         for beginning in partial.beginnings:
-            if beginning.complete is None and beginning.ways:
-                self._continue(beginning, row)
-        first = self._take(self._automaton.start, None, row)
-        if first:
-            beginning = Beginning(number, time, first)
-            self._settle(beginning)
-            partial.beginnings.append(beginning)
-        yield from self.matches(partial)
+            if beginning.complete is None:
+                settled = self._continue(beginning, row) or settled
+        ways: list[Way] = []
+        complete = self._take(self._start, None, row, ways)
+        if complete is not None:
+            partial.beginnings.append(Beginning(number, time, [], complete))
+            settled = True
+        elif ways:
+            partial.beginnings.append(Beginning(number, time, ways))
+        return self.matches(partial) if settled else _NOTHING
 
     def expire(self, partial: Partial, time: int) -> None:
         """Gives up what a row of that time, or a later one, would come too late for."""
-        if self._within is not None:
-            for beginning in partial.beginnings:
-                if beginning.complete is None and time - beginning.time >= self._within:
-                    beginning.ways = []
+        if self._within is None:
+            return
+        begun = time - self._within
+        for beginning in partial.beginnings:
+            if beginning.time > begun:
+                break  # and so are those behind it
+            if beginning.complete is None:
+                beginning.ways = []
 
-    def finish(self, partial: Partial) -> Iterator[Found]:
+    def finish(self, partial: Partial) -> Sequence[Values]:
         """Ends the key's rows: what is unfinished now never will be, and no longer stands before a match."""
         for beginning in partial.beginnings:
             beginning.ways = []
-        yield from self.matches(partial)
+        return self.matches(partial)
 
-    def matches(self, partial: Partial) -> Iterator[Found]:
+    def matches(self, partial: Partial) -> Sequence[Values]:
         """The matches before which nothing is unfinished."""
         waiting = partial.beginnings = [b for b in partial.beginnings if b.ways or b.complete is not None]
-        while waiting and waiting[0].complete is not None:
-            first = waiting[0]
-            done = first.complete
-            assert done is not None  # looked at above
-            yield Found(tuple(output(done) for output in self._outputs))
-            resume = self._resume(first.number, done)
+        found: list[Values] = []
+        while waiting and (done := waiting[0].complete) is not None:
+            found.append(tuple([output(done) for output in self._outputs]))
+            resume = self._resume(waiting[0].number, done)
             waiting = partial.beginnings = [b for b in waiting if b.number >= resume]
+        return found
 
     def _resume(self, start: int, done: Step) -> int:
         """The number of the first row that may begin the next match."""
-        everything = done.counts[-1]
         if self._skip.mode == "past_last_row":
-            return start + everything
+            return start + done.size
         if self._skip_to is None:
             return start + 1
-        to = done.first(self._skip_to) if self._skip.mode == "to_first" else done.last(self._skip_to)
+        to = self._skip_to(done)
         if to is None:
             raise SkipProblem(f"the match has no row of {self._skip.variable} to skip to")
         if to.previous is None:
             raise SkipProblem(f"skipping to {self._skip.variable} leads to the match's own first row")
-        return start + to.counts[-1] - 1
+        return start + to.size - 1
 
-    def _continue(self, beginning: Beginning, row: Row) -> None:
-        moves = self._automaton.moves
-        ways = [new for way in beginning.ways for new in self._take(moves[way.position], way.step, row)]
-        beginning.ways = self._distinct(ways) if self._forgets else ways
-        self._settle(beginning)
+    def _continue(self, beginning: Beginning, row: Row) -> bool:
+        """Whether the beginning is now complete, with the first of its ways that may end here, or given up."""
+        ways: list[Way] = []
+        for position, step in beginning.ways:
+            complete = self._take(self._turns[position], step, row, ways)
+            if complete is not None:
+                beginning.complete, beginning.ways = complete, []
+                return True
+        beginning.ways = _distinct(ways) if self._forgets and len(ways) > 1 else ways
+        return not ways
 
-    def _settle(self, beginning: Beginning) -> None:
-        """A beginning is complete with the first of its ways that may end here."""
-        for way in beginning.ways:
-            if self._accepts[way.position]:
-                beginning.complete, beginning.ways = way.step, []
-                return
-
-    def _take(self, moves: tuple[Move, ...], before: Step | None, row: Row) -> list[Way]:
-        """The ways on which a row can be taken, preferred ones first."""
+    def _take(self, turns: tuple[_Turn, ...], before: Step | None, row: Row, ways: list[Way]) -> Step | None:
+        """Adds the ways on which a row can be taken, preferred ones first, until one ends the match: its step."""
+        last, first = self.lookback.after(before)
+        size = 1 if before is None else before.size + 1
         taken: dict[int, Step | None] = {}
+        for turn in turns:
+            step = None
+            variable = -1
+            for variable in turn.variables:
+                if variable in taken:
+                    step = taken[variable]
+                else:
+                    step = Step(row, variable, before, size, last, first)
+                    condition = self._conditions[variable]
+                    if condition is not None and condition(step) is not True:
+                        step = None
+                    taken[variable] = step
+                if step is not None:
+                    break
+            if step is not None and variable == turn.variables[-1]:
+                if turn.accepts:
+                    return step
+                ways.append((turn.target, step))
+        return None
 
-        def step(variable: int) -> Step | None:
-            if variable not in taken:
-                candidate = Step(row, variable, before, len(self.variables))
-                condition = self._conditions[variable]
-                taken[variable] = candidate if condition is None or condition(candidate) is True else None
-            return taken[variable]
 
-        found: list[Way] = []
-        for move in moves:
-            if move.target == ACCEPT:
-                continue
-            if move.unless and any(step(barred) is not None for barred in move.unless):
-                continue
-            new = step(self._automaton.labels[move.target])
-            if new is not None:
-                found.append(Way(move.target, new))
-        return found
+def _turns(automaton: Automaton, moves: Iterable[Move]) -> tuple[_Turn, ...]:
+    """The moves that take a row, but for those that their own variable bars."""
+    found: list[_Turn] = []
+    for move in moves:
+        if move.target != ACCEPT and (label := automaton.labels[move.target]) not in move.unless:
+            variables = (*sorted(move.unless), label)
+            found.append(_Turn(variables, move.target, automaton.accepts(move.target)))
+    return tuple(found)
 
-    @staticmethod
-    def _distinct(ways: list[Way]) -> list[Way]:
-        kept: dict[int, Way] = {}
-        for way in ways:
-            kept.setdefault(way.position, way)
-        return list(kept.values())
+
+def _distinct(ways: list[Way]) -> list[Way]:
+    """The first way to each position."""
+    kept: dict[int, Way] = {}
+    for way in ways:
+        kept.setdefault(way[0], way)
+    return list(kept.values())
 
 
 def _only_current(term: Any, variable: str) -> bool:

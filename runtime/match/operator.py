@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from compiler.jobplan.operators.match import Match
-from runtime.match.matcher import Found, Matcher, Partial, SkipProblem
-from runtime.match.partials import Key, PartialTables
-from runtime.match.steps import Row
+from runtime.match.matcher import Matcher, Partial, SkipProblem, Values
+from runtime.match.partials import PartialTables, tuples
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.arrow import compute as pc
+from runtime.spark.buckets.ordering import Numbers, OrderBy, group_numbers, sorted_rows
+from runtime.spark.buckets.waiting import first_ms
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS
 
 TIME = "__time"
@@ -54,7 +56,14 @@ class MatchOperator(BucketOperator):
     def _partials(self) -> PartialTables:
         keys = [self._rows.field(f"{KEY}{n}") for n in range(len(self._op.key_columns))]
         reads = [self._rows.field(name) for name in self._reads]
-        return PartialTables(keys, reads, len(self._matcher.variables))
+        return PartialTables(keys, reads, self._matcher.lookback)
+
+    @cached_property
+    def _order(self) -> tuple[OrderBy, ...]:
+        further = (
+            OrderBy(f"{ORDER}{n}", by.descending, by.nulls_first) for n, by in enumerate(self._op.order)
+        )
+        return (OrderBy(TIME), *further)
 
     @property
     def late_columns(self) -> Sequence[str | None]:
@@ -84,16 +93,30 @@ class MatchOperator(BucketOperator):
     def expire(self, state: BucketState, watermarks: Watermarks) -> pa.Table | None:
         """Matches the rows that the watermark has passed, and gives up what WITHIN has ended."""
         due, earliest = self._due(state, watermarks.current_ms)
-        partials = self._partials.load(state.read("rows"), state.read("beginnings"))
+        rows, beginnings = state.read("rows"), state.read("beginnings")
+        keys, (of_rows, of_beginnings, of_due) = self._numbered(rows, beginnings, due)
+        # Keys that nothing happens to stay as they are, in Arrow.
+        concerned = np.zeros(keys.num_rows, np.bool_)
+        concerned[of_due] = True
+        concerned[of_beginnings[self._is_over(beginnings, watermarks.current_ms)]] = True
+        some_rows, some_beginnings = concerned[of_rows], concerned[of_beginnings]
+        partials = self._partials.load(
+            rows.filter(pa.array(some_rows)),
+            of_rows[some_rows],
+            beginnings.filter(pa.array(some_beginnings)),
+            of_beginnings[some_beginnings],
+        )
         try:
-            found = list(self._match(partials, due, watermarks.current_ms))
+            found = self._match(partials, due, of_due, watermarks.current_ms)
         except (SkipProblem, ArithmeticError) as error:
             raise MatchFailure(f"{self._op.uid}: {error}") from error
-        rows, beginnings = self._partials.store(partials.items())
-        state.write("rows", rows)
-        state.write("beginnings", beginnings)
-        state.wake_ms = self._next(partials, earliest)
-        return self._emit(found) if found else None
+        if concerned.any():
+            new_rows, new_beginnings = self._partials.store(partials, keys)
+            beginnings = pa.concat_tables([beginnings.filter(pa.array(~some_beginnings)), new_beginnings])
+            state.write("rows", pa.concat_tables([rows.filter(pa.array(~some_rows)), new_rows]))
+            state.write("beginnings", beginnings)
+        state.wake_ms = self._next(beginnings, earliest)
+        return self._emit(found, keys) if found else None
 
     # --- rows in order --------------------------------------------------------
 
@@ -117,75 +140,78 @@ class MatchOperator(BucketOperator):
                 earliest = first if earliest is None else min(earliest, first)
         return pa.concat_tables(due), earliest
 
-    def _sorted(self, rows: pa.Table) -> Iterator[tuple[Key, int, Row]]:
-        """Key, time in microseconds and values of each row, in the order of time and ORDER BY."""
-        order = list(range(rows.num_rows))
-        # Python's sort keeps what is equal as it is: the last column first, the time at the end.
-        for number, column in reversed(list(enumerate(self._op.order))):
-            values = rows.column(f"{ORDER}{number}").to_pylist()
-            order.sort(key=lambda at, values=values: _sortable(values[at]), reverse=column.descending)  # type: ignore[misc]  # bound now
-            order.sort(
-                key=lambda at, values=values: values[at] is None,  # type: ignore[misc]  # bound now
-                reverse=column.nulls_first,
-            )
-        times = rows.column(TIME).cast(pa.int64()).to_pylist()
-        order.sort(key=times.__getitem__)
-        keys = _tuples(rows, [f"{KEY}{n}" for n in range(len(self._op.key_columns))])
-        values = _tuples(rows, self._reads)
-        for at in order:
-            yield keys[at], times[at], values[at]
+    def _numbered(self, *tables: pa.Table) -> tuple[pa.Table, list[Numbers]]:
+        """All keys of some tables, and the number of each row's."""
+        names = [f"{KEY}{n}" for n in range(len(self._op.key_columns))]
+        together = pa.concat_tables([table.select(names) for table in tables])
+        lengths = [table.num_rows for table in tables]
+        # A table without columns has no rows either.
+        groups = group_numbers(together, names) if names else np.zeros(sum(lengths), np.int64)
+        _, places, numbers = np.unique(groups, return_index=True, return_inverse=True)
+        keys = together.take(pa.array(places)) if names else pa.table({"": [None] * len(places)}).select([])
+        return keys, np.split(numbers, np.cumsum(lengths)[:-1])
 
     # --- matches --------------------------------------------------------------
 
     def _match(
-        self, partials: dict[Key, Partial], due: pa.Table, current_ms: int
-    ) -> Iterator[tuple[Key, Found]]:
-        for key, time, row in self._sorted(due):
-            partial = partials.setdefault(key, Partial())
-            for found in self._matcher.process(partial, row, time):
-                yield key, found
+        self, partials: dict[int, Partial], due: pa.Table, of_due: Numbers, current_ms: int
+    ) -> list[tuple[int, int, Values]]:
+        """The matches in the order of the time at which they are known."""
+        order = sorted_rows(of_due, due, self._order)
+        rows = due.take(pa.array(order))
+        found: list[tuple[int, int, Values]] = []
+        matcher = self._matcher
+        for key, time, row in zip(
+            of_due[order].tolist(),
+            rows.column(TIME).cast(pa.int64()).to_pylist(),
+            tuples(rows, self._reads),
+            strict=True,
+        ):
+            partial = partials.get(key)
+            if partial is None:
+                partial = partials[key] = Partial()
+            for values in matcher.process(partial, row, time):
+                found.append((time, key, values))
         closed = current_ms >= CLOSED_WATERMARK_MS
         for key, partial in partials.items():
             if closed:
-                ended = self._matcher.finish(partial)
+                ended = matcher.finish(partial)
             else:
                 # Whatever comes lies behind the watermark.
-                self._matcher.expire(partial, current_ms * 1000 + 1)
-                ended = self._matcher.matches(partial)
-            for found in ended:
-                yield key, found
+                matcher.expire(partial, current_ms * 1000 + 1)
+                ended = matcher.matches(partial)
+            for values in ended:
+                found.append((current_ms * 1000, key, values))
+        found.sort(key=itemgetter(0))
+        return found
 
-    def _next(self, partials: dict[Key, Partial], earliest: int | None) -> int | None:
+    def _is_over(self, beginnings: pa.Table, current_ms: int) -> Any:
+        """Of which beginnings nothing is to come any more."""
+        if current_ms >= CLOSED_WATERMARK_MS or not beginnings.num_rows:
+            return np.ones(beginnings.num_rows, np.bool_)
+        if self._op.within_ms is None:
+            return np.zeros(beginnings.num_rows, np.bool_)
+        return beginnings.column("time").to_numpy() <= (current_ms - self._op.within_ms) * 1000
+
+    def _next(self, beginnings: pa.Table, earliest: int | None) -> int | None:
         """When there is something to do without a new row."""
         times = [] if earliest is None else [earliest]
-        for partial in partials.values():
-            if partial.beginnings:
-                # What is unfinished at the end of a bounded run stands before nothing any more.
-                times.append(CLOSED_WATERMARK_MS)
-                if self._op.within_ms is not None:
-                    times.append(-(-partial.beginnings[0].time // 1000) + self._op.within_ms)
+        if beginnings.num_rows:
+            # What is unfinished at the end of a bounded run stands before nothing any more.
+            times.append(CLOSED_WATERMARK_MS)
+            if self._op.within_ms is not None:
+                times.append(first_ms(beginnings.column("time").to_numpy()) + self._op.within_ms)
         return min(times, default=None)
 
-    def _emit(self, found: Iterable[tuple[Key, Found]]) -> pa.Table:
-        columns = zip(*((*key, *match.values) for key, match in found), strict=True)
-        arrays = [pa.array(column, f.type) for column, f in zip(columns, self._output, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=self._output)
+    def _emit(self, found: Sequence[tuple[int, int, Values]], keys: pa.Table) -> pa.Table:
+        _, numbers, values = zip(*found, strict=True)
+        columns = list(zip(*values, strict=True))
+        fields = list(self._output)[len(keys.columns) :]
+        arrays = [pa.array(column, f.type) for column, f in zip(columns, fields, strict=True)]
+        return pa.Table.from_arrays([*keys.take(pa.array(numbers)).columns, *arrays], schema=self._output)
 
 
 def _milliseconds(rows: pa.Table) -> Any:
     """Event times in whole milliseconds, rounded up: the watermark has passed a row once it reaches this."""
     micros = rows.column(TIME).cast(pa.int64())
     return pc.divide(pc.add(micros, 999), 1000)
-
-
-def _sortable(value: Any) -> Any:
-    """A value by which rows can be sorted, whatever stands in for NULL; NaN is the greatest."""
-    if value is None:
-        return (0,)
-    return (1,) if isinstance(value, float) and math.isnan(value) else (0, value)
-
-
-def _tuples(rows: pa.Table, names: Sequence[str]) -> list[Row]:
-    if not names:
-        return [()] * rows.num_rows
-    return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))

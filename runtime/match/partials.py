@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from runtime.match.matcher import Beginning, Partial, Way
-from runtime.match.steps import Row, Step
-
-Key = tuple[Any, ...]
+from runtime.match.steps import Lookback, Row, Step
+from runtime.spark.buckets.ordering import Numbers
 
 NUMBER = "__number"
 _WAY = pa.struct([("position", pa.int32()), ("path", pa.binary())])
@@ -25,13 +26,13 @@ class PartialTables:
     Args:
         keys: Arrow fields of the key.
         reads: Arrow fields of the values of a row.
-        variables: how many variables the pattern has.
+        lookback: what steps keep at hand.
     """
 
-    def __init__(self, keys: Sequence[pa.Field], reads: Sequence[pa.Field], variables: int) -> None:
+    def __init__(self, keys: Sequence[pa.Field], reads: Sequence[pa.Field], lookback: Lookback) -> None:
         self._keys = list(keys)
         self._reads = list(reads)
-        self._variables = variables
+        self._lookback = lookback
         self.rows = pa.schema([*keys, pa.field(NUMBER, pa.int64()), *reads])
         self.beginnings = pa.schema(
             [
@@ -43,72 +44,118 @@ class PartialTables:
             ]
         )
 
-    def load(self, rows: pa.Table, beginnings: pa.Table) -> dict[Key, Partial]:
-        """The partial matches by key."""
-        width = len(self._keys)
-        known: dict[Key, dict[int, Row]] = {}
-        for values in _tuples(rows):
-            known.setdefault(values[:width], {})[values[width]] = values[width + 1 :]
-        found: dict[Key, Partial] = {}
-        for values in _tuples(beginnings):
-            key, (number, time, complete, ways) = values[:width], values[width:]
-            partial = found.get(key)
-            if partial is None:
-                partial = found[key] = Partial(next_number=max(known[key]) + 1)
-            shared: dict[bytes, Step] = {}
-            partial.beginnings.append(
-                Beginning(
-                    number,
-                    time,
-                    [Way(w["position"], self._step(known[key], number, w["path"], shared)) for w in ways],
-                    None if complete is None else self._step(known[key], number, complete, shared),
-                )
-            )
-        return found
+    def load(
+        self, rows: pa.Table, row_keys: Numbers, beginnings: pa.Table, beginning_keys: Numbers
+    ) -> dict[int, Partial]:
+        """The partial matches by key, keys being numbers."""
+        order = np.lexsort((rows.column(NUMBER).to_numpy(), row_keys))
+        rows, row_keys = rows.take(pa.array(order)), row_keys[order]
+        numbers = rows.column(NUMBER).to_numpy()
+        keys, begins, counts = np.unique(row_keys, return_index=True, return_counts=True)
+        partials = {
+            key: Partial(next_number=number + 1)
+            for key, number in zip(keys.tolist(), numbers[begins + counts - 1].tolist(), strict=True)
+        }
+        # A row of a key is so far from its first one as their numbers are.
+        places = dict(zip(keys.tolist(), (begins - numbers[begins]).tolist(), strict=True))
+        known = tuples(rows, [f.name for f in self._reads])
 
-    def store(self, partials: Iterable[tuple[Key, Partial]]) -> tuple[pa.Table, pa.Table]:
-        """The tables of rows and beginnings; a key without a beginning leaves nothing."""
-        rows: list[Row] = []
-        beginnings: list[Row] = []
-        for key, partial in partials:
+        ways = beginnings.column("ways").combine_chunks()
+        offsets = ways.offsets.to_pylist()
+        positions, paths = (ways.values.field(name).to_pylist() for name in ("position", "path"))
+        begun = tuples(beginnings, [NUMBER, "time", "complete"])
+        for key, (number, time, complete), start, end in zip(
+            beginning_keys.tolist(), begun, offsets, offsets[1:], strict=False
+        ):
+            steps = _Steps(self._lookback, known, places[key] + number)
+            there: list[Way] = [(positions[at], steps.last(paths[at])) for at in range(start, end)]
+            done = None if complete is None else steps.last(complete)
+            partials[key].beginnings.append(Beginning(number, time, there, done))
+        return partials
+
+    def store(self, partials: Mapping[int, Partial], keys: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """The tables of rows and beginnings; a key without a beginning leaves nothing.
+
+        Args:
+            partials: by key.
+            keys: the values of the keys, by number.
+        """
+        rows: list[tuple[Any, ...]] = []
+        begun: list[tuple[Any, ...]] = []
+        ways: list[tuple[int, bytes]] = []
+        ends = [0]
+        for key, partial in partials.items():
             if not partial.beginnings:
                 continue
             # The first is unfinished, or it would have been given out: its ways reach to the latest row.
-            first = partial.beginnings[0]
-            step: Step | None = first.ways[0].step
+            step: Step | None = partial.beginnings[0].ways[0][1]
             number = partial.next_number
             while step is not None:
                 number -= 1
-                rows.append((*key, number, *step.row))
+                rows.append((key, number, *step.row))
                 step = step.previous
             for each in partial.beginnings:
-                ways = [{"position": way.position, "path": _path(way.step)} for way in each.ways]
                 complete = None if each.complete is None else _path(each.complete)
-                beginnings.append((*key, each.number, each.time, complete, ways))
-        return _table(rows, self.rows), _table(beginnings, self.beginnings)
+                begun.append((key, each.number, each.time, complete))
+                ways += [(position, _path(last)) for position, last in each.ways]
+                ends.append(len(ways))
+        listed = pa.ListArray.from_arrays(
+            pa.array(ends, pa.int32()),
+            pa.StructArray.from_arrays(_arrays(ways, list(_WAY)), fields=list(_WAY)),
+        )
+        width = len(self._keys)
+        return (
+            pa.table([*_keyed(keys, rows, list(self.rows)[width:])], schema=self.rows),
+            pa.table([*_keyed(keys, begun, list(self.beginnings)[width:-1]), listed], schema=self.beginnings),
+        )
 
-    def _step(self, rows: dict[int, Row], number: int, path: bytes, shared: dict[bytes, Step]) -> Step:
+
+class _Steps:
+    """The steps of a beginning's ways, which share what they have in common.
+
+    Args:
+        lookback: what steps keep at hand.
+        rows: of which those of the beginning stand together.
+        first: the place of its first row.
+    """
+
+    def __init__(self, lookback: Lookback, rows: Sequence[Row], first: int) -> None:
+        self._lookback = lookback
+        self._rows = rows
+        self._first = first
+        self._known: dict[tuple[int, int], Step] = {}
+
+    def last(self, path: bytes) -> Step:
+        """The step that a path leads to."""
         step: Step | None = None
-        for end in range(4, len(path) + 1, 4):
-            known = shared.get(path[:end])
+        for size, variable in enumerate(array("I", path), 1):
+            known = self._known.get((id(step), variable))
             if known is None:
-                variable = int.from_bytes(path[end - 4 : end], "little")
-                row = rows[number + end // 4 - 1]
-                known = shared[path[:end]] = Step(row, variable, step, self._variables)
+                row = self._rows[self._first + size - 1]
+                known = Step(row, variable, step, size, *self._lookback.after(step))
+                self._known[id(step), variable] = known
             step = known
         assert step is not None  # a way has at least the row that it began with
         return step
 
 
+def tuples(rows: pa.Table, names: Sequence[str]) -> list[Row]:
+    """The values of some columns, row by row."""
+    if not names:
+        return [()] * rows.num_rows
+    return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))
+
+
+def _keyed(keys: pa.Table, rows: Sequence[tuple[Any, ...]], fields: Sequence[pa.Field]) -> list[pa.Array]:
+    """Columns of rows that begin with the number of their key."""
+    numbers, *columns = _arrays(rows, [pa.field("key", pa.int64()), *fields])
+    return [*keys.take(numbers).columns, *columns]
+
+
+def _arrays(rows: Sequence[tuple[Any, ...]], fields: Sequence[pa.Field]) -> list[pa.Array]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+    return [pa.array(column, f.type) for column, f in zip(columns, fields, strict=True)]
+
+
 def _path(step: Step) -> bytes:
-    return b"".join(variable.to_bytes(4, "little") for variable in step.path())
-
-
-def _tuples(table: pa.Table) -> Iterable[Row]:
-    return zip(*(column.to_pylist() for column in table.columns), strict=True)
-
-
-def _table(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    arrays = [pa.array(column, f.type) for column, f in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return array("I", step.path()).tobytes()

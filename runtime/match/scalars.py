@@ -130,14 +130,17 @@ def _comparison(holds: Function) -> Function:
     return call
 
 
-_COMPARISONS: Final[dict[str, Function]] = {
-    "=": _comparison(operator.eq),
-    "<>": _comparison(operator.ne),
-    "<": _comparison(operator.lt),
-    "<=": _comparison(operator.le),
-    ">": _comparison(operator.gt),
-    ">=": _comparison(operator.ge),
+COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
+"""Of values that are there, and are not NaN."""
+
+_COMPARISONS: Final[dict[str, Function]] = {name: _comparison(holds) for name, holds in COMPARISONS.items()}
 
 
 # --- NULL -------------------------------------------------------------------

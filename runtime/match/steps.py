@@ -2,86 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
+
+from msgspec import Struct
 
 Row = tuple[Any, ...]
 
 
-class Step:
+class Step(Struct, gc=False):
     """A row, its variable, and the steps before it.
 
-    `counts[v]` says how many steps variable `v` has so far, `same` is the one of this step's own variable
-    before it. The number after the last variable's stands for all of them. `memo` holds what aggregates have
-    come to at this step.
-
     Steps are made for every row and way. They refer to earlier ones only, never to themselves, so that they
-    are freed with their match and the garbage collector has nothing to do.
+    are freed with their match and the garbage collector need not know of them.
+
+    Args:
+        row: its values.
+        variable: the number of the variable that took it.
+        previous: the step before it.
+        size: how many steps there are, this one included.
+        last: for each variable that something looks back to, the latest of the steps before this one.
+        first: likewise the earliest.
+        memo: what aggregates have come to at this step.
     """
 
-    __slots__ = ("_first", "_last", "counts", "memo", "previous", "row", "variable")
-
-    def __init__(self, row: Row, variable: int, previous: Step | None, variables: int) -> None:
-        self.row = row
-        self.variable = variable
-        self.previous = previous
-        self.memo: dict[int, Any] = {}
-        # For each variable the earliest and the latest of the steps before this one.
-        self._first: Sequence[Step | None]
-        self._last: Sequence[Step | None]
-        if previous is None:
-            counts = [0] * (variables + 1)
-            self._first = self._last = (None,) * (variables + 1)
-        else:
-            of = previous.variable
-            counts = [*previous.counts]
-            last = [*previous._last]
-            last[of] = last[variables] = previous
-            self._last = last
-            self._first = previous._first
-            if previous._first[of] is None:
-                first = [*previous._first]
-                first[of] = previous
-                first[variables] = first[variables] or previous
-                self._first = first
-        counts[variable] += 1
-        counts[variables] += 1
-        self.counts: Sequence[int] = counts
-
-    @property
-    def same(self) -> Step | None:
-        """The step of this one's variable before it."""
-        return self._last[self.variable]
-
-    def before(self, every: bool) -> Step | None:
-        """The step before this one, of any variable or of its own."""
-        return self.previous if every else self.same
-
-    def first(self, variable: int) -> Step | None:
-        """The variable's earliest step so far."""
-        return self._first[variable] or (self if self._takes(variable) else None)
-
-    def last(self, variable: int) -> Step | None:
-        """The variable's latest step so far."""
-        return self if self._takes(variable) else self._last[variable]
-
-    def nth_last(self, variable: int, offset: int) -> Step | None:
-        """The step `offset` steps before the variable's last."""
-        if offset >= self.counts[variable]:
-            return None
-        every = variable == len(self._last) - 1
-        step = self.last(variable)
-        for _ in range(offset):
-            assert step is not None  # counted above
-            step = step.before(every)
-        return step
-
-    def nth_first(self, variable: int, offset: int) -> Step | None:
-        """The step `offset` steps after the variable's first."""
-        if offset == 0:
-            return self.first(variable)
-        back = self.counts[variable] - 1 - offset
-        return self.nth_last(variable, back) if back >= 0 else None
+    row: Row
+    variable: int
+    previous: Step | None
+    size: int
+    last: Steps
+    first: Steps
+    memo: dict[int, Any] | None = None
 
     def path(self) -> list[int]:
         """The variables of all steps, from the first on."""
@@ -93,5 +44,96 @@ class Step:
         found.reverse()
         return found
 
-    def _takes(self, variable: int) -> bool:
-        return variable in (self.variable, len(self._last) - 1)
+
+Steps = tuple[Step | None, ...]
+Lookup = Callable[[Step], Step | None]
+
+
+class Lookback:
+    """Which earlier steps a step keeps at hand: those that conditions, measures and SKIP ask for.
+
+    All is asked for before the first step is made.
+
+    Args:
+        variables: how many variables the pattern has; this number stands for all of them.
+    """
+
+    def __init__(self, variables: int) -> None:
+        self._every = variables
+        self._last: list[int] = []
+        self._first: list[int] = []
+        # For each variable, the places of the tuples that its steps are put into.
+        self._updates_last: list[tuple[int, ...]] = [()] * variables
+        self._updates_first: list[tuple[int, ...]] = [()] * variables
+
+    def last(self, variable: int) -> Lookup:
+        """What finds a variable's latest step so far."""
+        if variable == self._every:
+            return lambda step: step
+        place = self._place(self._last, self._updates_last, variable)
+        return lambda step: step if step.variable == variable else step.last[place]
+
+    def first(self, variable: int) -> Lookup:
+        """What finds its earliest."""
+        place = self._place(self._first, self._updates_first, variable)
+        if variable == self._every:
+            return lambda step: step.first[place] or step
+        return lambda step: step.first[place] or (step if step.variable == variable else None)
+
+    def earlier(self, variable: int) -> Lookup:
+        """What finds, from a step of the variable, the one before it."""
+        if variable == self._every:
+            return lambda step: step.previous
+        place = self._place(self._last, self._updates_last, variable)
+        return lambda step: step.last[place]
+
+    def nth_last(self, variable: int, offset: int) -> Lookup:
+        """What finds the step `offset` steps before the variable's last."""
+        last, earlier = self.last(variable), self.earlier(variable)
+
+        def nth(step: Step) -> Step | None:
+            found = last(step)
+            for _ in range(offset):
+                if found is None:
+                    return None
+                found = earlier(found)
+            return found
+
+        return last if offset == 0 else nth
+
+    def nth_first(self, variable: int, offset: int) -> Lookup:
+        """What finds the step `offset` steps after the variable's first."""
+        if offset == 0:
+            return self.first(variable)
+        last, earlier = self.last(variable), self.earlier(variable)
+
+        def nth(step: Step) -> Step | None:
+            steps: list[Step] = []
+            found = last(step)
+            while found is not None:
+                steps.append(found)
+                found = earlier(found)
+            return steps[-1 - offset] if len(steps) > offset else None
+
+        return nth
+
+    def after(self, before: Step | None) -> tuple[Steps, Steps]:
+        """`last` and `first` of the steps that follow one."""
+        if before is None:
+            return (None,) * len(self._last), (None,) * len(self._first)
+        last, first = before.last, before.first
+        for place in self._updates_last[before.variable]:
+            last = (*last[:place], before, *last[place + 1 :])
+        for place in self._updates_first[before.variable]:
+            if first[place] is None:
+                first = (*first[:place], before, *first[place + 1 :])
+        return last, first
+
+    def _place(self, kept: list[int], updates: list[tuple[int, ...]], variable: int) -> int:
+        if variable in kept:
+            return kept.index(variable)
+        kept.append(variable)
+        place = len(kept) - 1
+        for number in range(self._every) if variable == self._every else (variable,):
+            updates[number] = (*updates[number], place)
+        return place

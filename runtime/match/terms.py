@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from compiler.jobplan.operators.match import ALL_ROWS, AnyTerm, Apply, Constant, Fold, Navigation
-from runtime.match.scalars import FUNCTIONS, compare, divide, fitter, function, plus
-from runtime.match.steps import Step
+from runtime.match.scalars import COMPARISONS, FUNCTIONS, compare, divide, fitter, function, plus
+from runtime.match.steps import Lookback, Lookup, Step
 
 Evaluate = Callable[[Step], Any]
 
@@ -25,69 +25,96 @@ class TermCompiler:
         self._columns = {name: place for place, name in enumerate(columns)}
         self._numbers: Mapping[str, int] = {name: number for number, name in enumerate(variables)}
         self._every = len(variables)
-        self._folds: dict[Fold, int] = {}
+        self._folds: dict[Fold, Evaluate] = {}
+        self.lookback = Lookback(len(variables))
+        """What steps have to keep for the functions that were made."""
 
-    def compile(self, term: AnyTerm) -> Evaluate:
-        """The function that gives a term's value at a step, the latest row of a possible match."""
+    def condition(self, variable: str, term: AnyTerm) -> Evaluate:
+        """The function that gives a condition's value at the step that it is asked about, the variable's."""
+        return self._compile(term, self._numbers[variable])
+
+    def output(self, term: AnyTerm) -> Evaluate:
+        """The function that gives a term's value at the last step of a match."""
+        return self._compile(term, None)
+
+    def _compile(self, term: AnyTerm, own: int | None) -> Evaluate:
         match term:
             case Constant():
                 value = _decimal(term)
                 return lambda _: value
             case Navigation():
-                return self._navigation(term)
+                return self._navigation(term, own)
             case Fold():
-                return self._fold(term)
+                return self._fold(term, remember=own is not None)
             case Apply(function=name, args=args, type=type_):
-                compiled = [self.compile(arg) for arg in args]
+                compiled = [self._compile(arg, own) for arg in args]
                 lazy = _LAZY.get(name)
-                return lazy(compiled) if lazy is not None else _apply(function(name, type_), compiled)
+                if lazy is not None:
+                    return lazy(compiled)
+                holds = COMPARISONS.get(name)
+                if holds is not None and not any(arg.type in ("FLOAT", "DOUBLE") for arg in args):
+                    return _comparison(holds, compiled)
+                return _apply(function(name, type_), compiled)
 
     def _variable(self, name: str) -> int:
         return self._every if name == ALL_ROWS else self._numbers[name]
 
-    def _navigation(self, term: Navigation) -> Evaluate:
+    def _navigation(self, term: Navigation, own: int | None) -> Evaluate:
         variable, offset, place = self._variable(term.variable), term.offset, self._columns[term.column]
         missing = self._columns[term.missing] if term.missing is not None else None
-        if term.anchor == "last" and offset == 0:
+        if term.anchor == "last" and variable in (own, self._every):
+            if offset == 0:
+                return lambda step: step.row[place]
+            if offset == 1:
+                return _column(self.lookback.earlier(variable), place, missing)
+        nth = self.lookback.nth_first if term.anchor == "first" else self.lookback.nth_last
+        return _column(nth(variable, offset), place, missing)
 
-            def last(step: Step) -> Any:
-                found = step.last(variable)
-                if found is None:
-                    return None if missing is None else step.row[missing]
-                return found.row[place]
+    def _fold(self, term: Fold, *, remember: bool) -> Evaluate:
+        """Conditions ask at each step, and so remember; a measure is asked for once.
 
-            return last
-        nth = Step.nth_first if term.anchor == "first" else Step.nth_last
+        Conditions come first, so that measures find what they remember.
+        """
+        if term not in self._folds:
+            self._folds[term] = self._made_fold(term, len(self._folds), remember)
+        return self._folds[term]
 
-        def other(step: Step) -> Any:
-            found = nth(step, variable, offset)
-            if found is None:
-                return None if missing is None else step.row[missing]
-            return found.row[place]
-
-        return other
-
-    def _fold(self, term: Fold) -> Evaluate:
+    def _made_fold(self, term: Fold, key: int, remember: bool) -> Evaluate:
         variable = self._variable(term.variable)
-        every = variable == self._every
+        if term.function == "count" and term.column is None and variable == self._every:
+            return lambda step: step.size
+        last, earlier = self.lookback.last(variable), self.lookback.earlier(variable)
         place = self._columns[term.column] if term.column is not None else None
-        key = self._folds.setdefault(term, len(self._folds))
         initial, add, finish = _FOLDS[term.function](term.type)
 
         def fold(step: Step) -> Any:
             pending: list[Step] = []
-            found = step.last(variable)
-            while found is not None and key not in found.memo:
+            found = last(step)
+            while found is not None and (found.memo is None or key not in found.memo):
                 pending.append(found)
-                found = found.before(every)
-            total = initial if found is None else found.memo[key]
+                found = earlier(found)
+            total = initial if found is None or found.memo is None else found.memo[key]
             for each in reversed(pending):
                 value = True if place is None else each.row[place]
                 total = total if value is None else add(total, value)
-                each.memo[key] = total
+                if remember:
+                    each.memo = {} if each.memo is None else each.memo
+                    each.memo[key] = total
             return finish(total)
 
         return fold
+
+
+def _column(lookup: Lookup, place: int, missing: int | None) -> Evaluate:
+    """A column of a step that may not be there; then it is another column of the current one, or NULL."""
+
+    def column(step: Step) -> Any:
+        found = lookup(step)
+        if found is None:
+            return None if missing is None else step.row[missing]
+        return found.row[place]
+
+    return column
 
 
 def _decimal(term: Constant) -> Any:
@@ -95,6 +122,20 @@ def _decimal(term: Constant) -> Any:
     return (
         Decimal(term.value) if term.type.startswith("DECIMAL") and isinstance(term.value, str) else term.value
     )
+
+
+def _comparison(holds: Callable[[Any, Any], bool], args: list[Evaluate]) -> Evaluate:
+    """Of values that are no floating numbers, which could be NaN; conditions compare every row."""
+    first, second = args
+
+    def compared(step: Step) -> bool | None:
+        left = first(step)
+        if left is None:
+            return None
+        right = second(step)
+        return None if right is None else holds(left, right)
+
+    return compared
 
 
 def _apply(call: Callable[..., Any], args: list[Evaluate]) -> Evaluate:

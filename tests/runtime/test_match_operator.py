@@ -91,8 +91,8 @@ def at_once(op: Match, events: list[Event]) -> list[tuple[Any, ...]]:
     for key in sorted({event[0] for event in events}):
         matcher, partial = Matcher(op, ("__read_0",)), Partial()
         for _, second, value in sorted((e for e in events if e[0] == key), key=lambda e: e[1]):
-            found += [(key, *m.values) for m in matcher.process(partial, (value,), second * 1_000_000)]
-        found += [(key, *m.values) for m in matcher.finish(partial)]
+            found += [(key, *m) for m in matcher.process(partial, (value,), second * 1_000_000)]
+        found += [(key, *m) for m in matcher.finish(partial)]
     return sorted(found)
 
 

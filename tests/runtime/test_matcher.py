@@ -297,11 +297,11 @@ def expected_row(pattern: AnyPattern, match_: History) -> tuple[int, ...]:
 def run(op: Match, prices: list[int], times: list[int]) -> list[tuple[object, ...]]:
     matcher, partial = Matcher(op, ("price",)), Partial()
     found = [
-        match_.values
+        match_
         for price, time in zip(prices, times, strict=True)
         for match_ in matcher.process(partial, (price,), time)
     ]
-    return [*found, *(match_.values for match_ in matcher.finish(partial))]
+    return [*found, *matcher.finish(partial)]
 
 
 @settings(max_examples=400, deadline=None)

@@ -62,11 +62,17 @@ def group_numbers(table: pa.Table, keys: Sequence[str]) -> Numbers:
 def ranked(table: pa.Table, keys: Sequence[str], order: Sequence[OrderBy]) -> Ranked:
     """All rows by group and order; rows of the same order stay in the table's."""
     groups = group_numbers(table, keys)
-    codes = [code for by in order for code in _sort_codes(table.column(by.column), by)]
-    # The last key of a lexsort is the first to sort by.
-    rows = np.lexsort([*reversed(codes), groups])
+    rows = sorted_rows(groups, table, order)
     sorted_groups = groups[rows]
     return Ranked(rows, sorted_groups, _ranks(sorted_groups))
+
+
+def sorted_rows(groups: Numbers, table: pa.Table, order: Sequence[OrderBy]) -> Numbers:
+    """Positions of the rows by group and order; rows of the same order stay in the table's."""
+    codes = [code for by in order for code in _sort_codes(table.column(by.column), by)]
+    # The last key of a lexsort is the first to sort by.
+    found: Numbers = np.lexsort([*reversed(codes), groups])
+    return found
 
 
 def looked_up(asked: Numbers, groups: Numbers, values: Numbers, missing: int) -> Numbers:
@@ -117,7 +123,10 @@ def _sort_codes(column: pa.ChunkedArray, by: OrderBy) -> list[Any]:
     if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
         values = pc.fill_null(column.cast(pa.int64()), 0).to_numpy()
     else:
-        # Other types by their place among the distinct values: NaN is the greatest, as in Spark.
+        # Other types by their place among the distinct values: NaN is the greatest, as in Spark, and the
+        # two zeros are one.
+        if pa.types.is_floating(column.type):
+            column = pc.add(column, pa.scalar(0.0, column.type))
         encoded = _encoded(column, null_encoding="mask")
         places = np.zeros(len(encoded.dictionary) + 1, np.int64)
         places[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(encoded.dictionary))
