@@ -47,18 +47,12 @@ class Partial(Struct, gc=False):
     next_number: int = 0
 
 
-class _Turn(Struct, frozen=True):
-    """A move as the matcher makes it.
+_Test = tuple[int, Evaluate | None]
+"""A variable and its condition."""
 
-    Args:
-        variables: of these the last takes the row, if none of those before it could.
-        target: the position that follows.
-        accepts: whether the match may end there.
-    """
-
-    variables: tuple[int, ...]
-    target: int
-    accepts: bool
+_Turn = tuple[tuple[_Test, ...], int, int, bool]
+"""A move as the matcher makes it: the variables that bar it and its own, this one once more, the position that
+it leads to, and whether the match may end there."""
 
 
 class Matcher:
@@ -76,10 +70,10 @@ class Matcher:
         terms = TermCompiler(columns, variables)
         self.lookback = terms.lookback
         """What steps keep at hand."""
-        self._start = _turns(automaton, automaton.start)
-        self._turns = tuple(_turns(automaton, moves) for moves in automaton.moves)
-        conditions = {each.variable: terms.condition(each.variable, each.term) for each in op.conditions}
-        self._conditions: tuple[Evaluate | None, ...] = tuple(conditions.get(name) for name in variables)
+        known = {each.variable: terms.condition(each.variable, each.term) for each in op.conditions}
+        conditions = [known.get(name) for name in variables]
+        self._start = _turns(automaton, automaton.start, conditions)
+        self._turns = tuple(_turns(automaton, moves, conditions) for moves in automaton.moves)
         self._outputs = tuple(terms.output(output.term) for output in op.outputs)
         self._within = op.within_ms * 1000 if op.within_ms is not None else None
         self._skip = op.skip
@@ -87,6 +81,7 @@ class Matcher:
         if op.skip.variable is not None:
             to = variables.index(op.skip.variable)
             self._skip_to = self.lookback.first(to) if op.skip.mode == "to_first" else self.lookback.last(to)
+        self._before_all = self.lookback.before_all()
         # If no condition looks back, what two ways have in common is all that the future depends on.
         self._forgets = all(_only_current(each.term, each.variable) for each in op.conditions)
 
@@ -104,11 +99,12 @@ class Matcher:
         """
         number = partial.next_number
         partial.next_number = number + 1
-        self.expire(partial, time)
         settled = False
-        for beginning in partial.beginnings:
-            if beginning.complete is None:
-                settled = self._continue(beginning, row) or settled
+        if partial.beginnings:
+            self.expire(partial, time)
+            for beginning in partial.beginnings:
+                if beginning.complete is None:
+                    settled = self._continue(beginning, row) or settled
         ways: list[Way] = []
         complete = self._take(self._start, None, row, ways)
         if complete is not None:
@@ -171,37 +167,40 @@ class Matcher:
 
     def _take(self, turns: tuple[_Turn, ...], before: Step | None, row: Row, ways: list[Way]) -> Step | None:
         """Adds the ways on which a row can be taken, preferred ones first, until one ends the match: its step."""
-        last, first = self.lookback.after(before)
-        size = 1 if before is None else before.size + 1
+        if before is None:
+            size, (last, first) = 1, self._before_all
+        else:
+            size, (last, first) = before.size + 1, self.lookback.after(before)
         taken: dict[int, Step | None] = {}
-        for turn in turns:
+        for tests, own, target, accepts in turns:
             step = None
-            variable = -1
-            for variable in turn.variables:
+            variable = own
+            for variable, condition in tests:
                 if variable in taken:
                     step = taken[variable]
                 else:
                     step = Step(row, variable, before, size, last, first)
-                    condition = self._conditions[variable]
                     if condition is not None and condition(step) is not True:
                         step = None
                     taken[variable] = step
                 if step is not None:
                     break
-            if step is not None and variable == turn.variables[-1]:
-                if turn.accepts:
+            if step is not None and variable == own:
+                if accepts:
                     return step
-                ways.append((turn.target, step))
+                ways.append((target, step))
         return None
 
 
-def _turns(automaton: Automaton, moves: Iterable[Move]) -> tuple[_Turn, ...]:
+def _turns(
+    automaton: Automaton, moves: Iterable[Move], conditions: Sequence[Evaluate | None]
+) -> tuple[_Turn, ...]:
     """The moves that take a row, but for those that their own variable bars."""
     found: list[_Turn] = []
     for move in moves:
-        if move.target != ACCEPT and (label := automaton.labels[move.target]) not in move.unless:
-            variables = (*sorted(move.unless), label)
-            found.append(_Turn(variables, move.target, automaton.accepts(move.target)))
+        if move.target != ACCEPT and (own := automaton.labels[move.target]) not in move.unless:
+            tests = tuple((variable, conditions[variable]) for variable in (*sorted(move.unless), own))
+            found.append((tests, own, move.target, automaton.accepts(move.target)))
     return tuple(found)
 
 

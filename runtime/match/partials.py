@@ -132,7 +132,8 @@ class _Steps:
             known = self._known.get((id(step), variable))
             if known is None:
                 row = self._rows[self._first + size - 1]
-                known = Step(row, variable, step, size, *self._lookback.after(step))
+                look = self._lookback.before_all() if step is None else self._lookback.after(step)
+                known = Step(row, variable, step, size, *look)
                 self._known[id(step), variable] = known
             step = known
         assert step is not None  # a way has at least the row that it began with

@@ -117,10 +117,12 @@ class Lookback:
 
         return nth
 
-    def after(self, before: Step | None) -> tuple[Steps, Steps]:
+    def before_all(self) -> tuple[Steps, Steps]:
+        """`last` and `first` of a step that is the first of all."""
+        return (None,) * len(self._last), (None,) * len(self._first)
+
+    def after(self, before: Step) -> tuple[Steps, Steps]:
         """`last` and `first` of the steps that follow one."""
-        if before is None:
-            return (None,) * len(self._last), (None,) * len(self._first)
         last, first = before.last, before.first
         for place in self._updates_last[before.variable]:
             last = (*last[:place], before, *last[place + 1 :])
