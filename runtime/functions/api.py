@@ -27,6 +27,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,6 +45,12 @@ class Row(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(f"the row has no column `{name}`") from None
+
+
+def row_type(columns: Iterable[str]) -> type[Row]:
+    """Rows of these columns, whose attributes are found without a detour."""
+    names = [name for name in columns if not hasattr(Row, name)]
+    return type("Row", (Row,), {name: property(itemgetter(name)) for name in names})
 
 
 # --- functions in expressions -------------------------------------------------
@@ -79,6 +86,9 @@ class StateBackend(Protocol):
     """Where the states of the current key are; an entry is a name, a value and the time of writing."""
 
     @abstractmethod
+    def get(self, state: str, name: Any, default: Any = None) -> Any:
+        """The value of one entry, if it is not too old."""
+
     def read(self, state: str) -> dict[Any, tuple[Any, int]]:
         """The entries that are not too old; a value has one, named None."""
 
@@ -120,8 +130,8 @@ class ValueState(_State, Generic[V]):
 
     def get(self) -> V | None:
         """The value, or None."""
-        found = self._read().get(None)
-        return None if found is None else found[0]
+        found: V | None = self._backend.get(self._name, None)
+        return found
 
     def set(self, value: V) -> None:
         """Replaces the value; its time to live begins anew."""
@@ -150,8 +160,8 @@ class MapState(_State, Generic[V]):
 
     def get(self, key: Any, default: V | None = None) -> V | None:
         """The value under a name."""
-        found = self._read().get(key)
-        return default if found is None else found[0]
+        found: V | None = self._backend.get(self._name, key, default)
+        return found
 
     def put(self, key: Any, value: V) -> None:
         """Sets the value under a name."""
@@ -173,7 +183,7 @@ class MapState(_State, Generic[V]):
 
 
 class Declared(Generic[V]):
-    """A state as it is declared in a class; on an object it is the state of the current key."""
+    """A state as it is declared in a class. Whoever runs an object gives it the state itself."""
 
     def __init__(self, kind: type[Any], type_: str, ttl: str | None) -> None:
         self.kind = kind
@@ -187,7 +197,11 @@ class Declared(Generic[V]):
     def __get__(self, instance: ProcessFunction | None, owner: type) -> Any:
         if instance is None:
             return self
-        return self.kind(instance.backend(), self.name)
+        raise RuntimeError("state can be used in process and in timers only")
+
+    def of(self, backend: StateBackend) -> Any:
+        """The state of whichever key the backend is at."""
+        return self.kind(backend, self.name)
 
 
 def value_state(type_: str, *, ttl: str | None = None) -> Any:
@@ -259,13 +273,6 @@ class ProcessFunction:
     input: ClassVar[str | None] = None
     output: ClassVar[str] = ""
     event_time: ClassVar[str | None] = None
-
-    def backend(self) -> StateBackend:
-        """Where the states of the current key are; set by whoever runs the function."""
-        found: StateBackend | None = self.__dict__.get("_backend")
-        if found is None:
-            raise RuntimeError("state can be used in process and in timers only")
-        return found
 
     def process(self, row: Row, ctx: Context) -> Emitted:
         """A row has come."""

@@ -8,9 +8,13 @@ from typing import Any
 
 import msgspec
 
+from runtime.functions.engine import KeyState
+
 _DECIMAL, _TIME, _DATE, _SPAN, _TUPLE = range(1, 6)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+# By exact type: numpy's scalars would be taken for them and come back as such.
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
 class StateValueError(TypeError):
@@ -31,9 +35,44 @@ def decode(data: bytes) -> Any:
     return _restored(msgspec.msgpack.decode(data, ext_hook=_extension))
 
 
+def encode_state(state: KeyState) -> bytes:
+    """The bytes of what a key keeps, without a call for each value that is plain as it is.
+
+    Raises:
+        StateValueError: a name or value has a part that state cannot keep.
+    """
+    entries = {
+        of: [
+            (
+                name if name.__class__ in _PLAIN else _plain(name),
+                value if value.__class__ in _PLAIN else _plain(value),
+                written,
+            )
+            for name, (value, written) in entries.items()
+        ]
+        for of, entries in state.entries.items()
+    }
+    return msgspec.msgpack.encode((entries, sorted(state.event_timers), sorted(state.processing_timers)))
+
+
+def decode_state(data: bytes) -> KeyState:
+    """What the key keeps back."""
+    states, event_timers, processing_timers = msgspec.msgpack.decode(data, ext_hook=_extension)
+    entries = {
+        of: {
+            (name if name.__class__ in _PLAIN else _restored(name)): (
+                value if value.__class__ in _PLAIN else _restored(value),
+                written,
+            )
+            for name, value, written in entries
+        }
+        for of, entries in states.items()
+    }
+    return KeyState(entries, set(event_timers), set(processing_timers))
+
+
 def _plain(value: Any) -> Any:
-    # bool, int and their like by exact type: numpy's scalars would be taken for them and come back as such.
-    if value is None or type(value) in (bool, int, float, str, bytes):
+    if value.__class__ in _PLAIN:
         return value
     if isinstance(value, dict):
         # MessagePack's maps take any key, but decoders want ones that can be hashed: pairs keep all of them.

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import GeneratorType
 from typing import Any
 
 from runtime.functions.api import Declared, ProcessFunction, Row
@@ -53,47 +54,43 @@ class Engine:
         self, function: ProcessFunction, ttl_ms: Mapping[str, int], columns: tuple[str, ...] | None
     ) -> None:
         self._function = function
-        self._ttl_ms = ttl_ms
+        self._context = _Context(ttl_ms)
+        for name, state in declared_states(type(function)).items():
+            function.__dict__[name] = state.of(self._context)
         self._columns = frozenset(columns) if columns is not None else None
 
     def row(
         self, key: Row, state: KeyState, row: Row, time_ms: float | None, times: Times
     ) -> list[Mapping[str, Any]]:
         """Hands a row to the function and gives what it gives out."""
-        context = self._enter(key, state, times, time_ms)
+        context = self._context
+        context.enter(key, state, times, time_ms)
         return self._emitted(self._function.process(row, context))
 
     def timers(self, key: Row, state: KeyState, times: Times) -> Iterator[Mapping[str, Any]]:
         """Calls the timers that are due, the earliest first; those that they set and are due as well."""
+        context = self._context
         while state.event_timers and min(state.event_timers) <= times.watermark_ms:
             due = min(state.event_timers)
             state.event_timers.remove(due)
-            context = self._enter(key, state, times, due, due)
+            context.enter(key, state, times, due, due)
             yield from self._emitted(self._function.on_event_time(_moment(due), context))
         # A timer for the same moment would fire for ever: those set now wait for the next epoch.
         for due in sorted(at for at in state.processing_timers if at <= times.now_ms):
             state.processing_timers.discard(due)
-            context = self._enter(key, state, times, due)
+            context.enter(key, state, times, due)
             yield from self._emitted(self._function.on_processing_time(_moment(due), context))
 
-    def _enter(
-        self,
-        key: Row,
-        state: KeyState,
-        times: Times,
-        time_ms: float | None,
-        firing_ms: int | None = None,
-    ) -> _Context:
-        context = _Context(key, state, times, time_ms, self._ttl_ms, firing_ms)
-        self._function.__dict__["_backend"] = context
-        return context
-
     def _emitted(self, emitted: Any) -> list[Mapping[str, Any]]:
+        # Asking an abstract class takes long, and nearly all callbacks are generators of dicts.
         if emitted is None:
             return []
-        rows: list[Any] = [emitted] if isinstance(emitted, Mapping) else list(emitted or ())
+        rows: list[Any]
+        if emitted.__class__ is GeneratorType:
+            rows = list(emitted)
+        else:
+            rows = [emitted] if isinstance(emitted, Mapping) else list(emitted or ())
         for row in rows:
-            # Asking an abstract class takes long, and nearly all rows are dicts.
             if row.__class__ is not dict and not isinstance(row, Mapping):
                 raise FunctionFailure(f"a row that is given out is a dict, not a {type(row).__name__}")
             if self._columns is not None and not row.keys() <= self._columns:
@@ -103,24 +100,23 @@ class Engine:
 
 
 class _Context:
-    """The context of one callback, and the states of its key. One is made for every row."""
+    """The context of callbacks, and the states of whichever key it is at: one object serves all."""
 
-    __slots__ = ("_firing_ms", "_state", "_time_ms", "_times", "_ttl_ms", "key")
+    __slots__ = ("_firing_ms", "_state", "_time_ms", "_times", "_ttl_ms", "key", "now_ms")
 
-    def __init__(
-        self,
-        key: Row,
-        state: KeyState,
-        times: Times,
-        time_ms: float | None,
-        ttl_ms: Mapping[str, int],
-        firing_ms: int | None,
+    def __init__(self, ttl_ms: Mapping[str, int]) -> None:
+        self._ttl_ms = ttl_ms
+        self.enter(Row(), KeyState(), Times(0, 0), None)
+
+    def enter(
+        self, key: Row, state: KeyState, times: Times, time_ms: float | None, firing_ms: int | None = None
     ) -> None:
+        """Goes to a key; `firing_ms` is the time of the timer that is called."""
         self.key = key
-        self._time_ms = time_ms
+        self.now_ms = times.now_ms
         self._state = state
         self._times = times
-        self._ttl_ms = ttl_ms
+        self._time_ms = time_ms
         self._firing_ms = firing_ms
 
     @property
@@ -133,11 +129,7 @@ class _Context:
 
     @property
     def now(self) -> datetime:
-        return _moment(self._times.now_ms)
-
-    @property
-    def now_ms(self) -> int:
-        return self._times.now_ms
+        return _moment(self.now_ms)
 
     def at_event_time(self, time: datetime) -> None:
         at = _milliseconds(time)
@@ -156,6 +148,14 @@ class _Context:
     def cancel_processing_timers(self, time: datetime | None = None) -> None:
         _cancel(self._state.processing_timers, time)
 
+    def get(self, state: str, name: Any, default: Any = None) -> Any:
+        entries = self._state.entries.get(state)
+        found = None if entries is None else entries.get(name)
+        if found is None:
+            return default
+        ttl = self._ttl_ms.get(state)
+        return found[0] if ttl is None or self.now_ms - found[1] < ttl else default
+
     def read(self, state: str) -> dict[Any, tuple[Any, int]]:
         entries = self._state.entries.get(state, {})
         ttl = self._ttl_ms.get(state)
@@ -171,7 +171,9 @@ class _Context:
 
     def put(self, state: str, name: Any, value: Any) -> None:
         # Other entries that are too old are not seen by `read`, and dropped before the state is stored.
-        entries = self._state.entries.setdefault(state, {})
+        entries = self._state.entries.get(state)
+        if entries is None:
+            entries = self._state.entries[state] = {}
         ttl = self._ttl_ms.get(state)
         if ttl is not None and name in entries and self.now_ms - entries[name][1] >= ttl:
             del entries[name]
@@ -193,6 +195,16 @@ def drop_old(state: KeyState, ttl_ms: Mapping[str, int], now_ms: int) -> None:
             state.entries[name] = kept
         else:
             state.entries.pop(name, None)
+
+
+def expires_ms(state: KeyState, ttl_ms: Mapping[str, int]) -> int | None:
+    """When the first entry's time to live is over."""
+    written = [
+        (min(at for _, at in entries.values()), ttl_ms[name])
+        for name, entries in state.entries.items()
+        if name in ttl_ms
+    ]
+    return min((at + ttl for at, ttl in written), default=None)
 
 
 def declared_states(function: type[ProcessFunction]) -> dict[str, Declared[Any]]:

@@ -19,7 +19,7 @@ from runtime.match.steps import Row, Step
 from runtime.match.terms import Evaluate, TermCompiler
 
 Way = tuple[int, Step]
-"""The rows since a beginning, mapped to variables: the position of the latest in the pattern, and its step."""
+"""The rows since a beginning, mapped to variables: where in the pattern the latest is, and its step."""
 
 Values = tuple[Any, ...]
 """What a match hands out."""
@@ -51,8 +51,8 @@ _Test = tuple[int, Evaluate | None]
 """A variable and its condition."""
 
 _Turn = tuple[tuple[_Test, ...], int, int, bool]
-"""A move as the matcher makes it: the variables that bar it and its own, this one once more, the position that
-it leads to, and whether the match may end there."""
+"""A move as the matcher makes it: the variables that bar it and, last, its own; this one once more; the
+position that it leads to; whether the match may end there."""
 
 
 class Matcher:
@@ -155,7 +155,7 @@ class Matcher:
         return start + to.size - 1
 
     def _continue(self, beginning: Beginning, row: Row) -> bool:
-        """Whether the beginning is now complete, with the first of its ways that may end here, or given up."""
+        """Whether a row completes the beginning, with the first way that may end, or leaves it no way."""
         ways: list[Way] = []
         for position, step in beginning.ways:
             complete = self._take(self._turns[position], step, row, ways)
@@ -166,7 +166,7 @@ class Matcher:
         return not ways
 
     def _take(self, turns: tuple[_Turn, ...], before: Step | None, row: Row, ways: list[Way]) -> Step | None:
-        """Adds the ways on which a row can be taken, preferred ones first, until one ends the match: its step."""
+        """Adds the ways on which a row can be taken, preferred ones first, or gives the step that ends it."""
         if before is None:
             size, (last, first) = 1, self._before_all
         else:

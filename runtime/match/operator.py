@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from compiler.jobplan.operators.match import Match
 from runtime.match.matcher import Matcher, Partial, SkipProblem, Values
-from runtime.match.partials import PartialTables, tuples
+from runtime.match.partials import PartialTables
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.arrow import compute as pc
+from runtime.spark.buckets.arrow import tuples
 from runtime.spark.buckets.ordering import Numbers, OrderBy, group_numbers, sorted_rows
 from runtime.spark.buckets.waiting import first_ms
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS
@@ -170,8 +171,9 @@ class MatchOperator(BucketOperator):
             partial = partials.get(key)
             if partial is None:
                 partial = partials[key] = Partial()
-            for values in matcher.process(partial, row, time):
-                found.append((time, key, values))
+            matches = matcher.process(partial, row, time)
+            if matches:
+                found += [(time, key, values) for values in matches]
         closed = current_ms >= CLOSED_WATERMARK_MS
         for key, partial in partials.items():
             if closed:
@@ -180,8 +182,7 @@ class MatchOperator(BucketOperator):
                 # Whatever comes lies behind the watermark.
                 matcher.expire(partial, current_ms * 1000 + 1)
                 ended = matcher.matches(partial)
-            for values in ended:
-                found.append((current_ms * 1000, key, values))
+            found += [(current_ms * 1000, key, values) for values in ended]
         found.sort(key=itemgetter(0))
         return found
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from runtime.match.matcher import Beginning, Partial, Way
 from runtime.match.steps import Lookback, Row, Step
+from runtime.spark.buckets.arrow import tuples
 from runtime.spark.buckets.ordering import Numbers
 
 NUMBER = "__number"
@@ -138,13 +139,6 @@ class _Steps:
             step = known
         assert step is not None  # a way has at least the row that it began with
         return step
-
-
-def tuples(rows: pa.Table, names: Sequence[str]) -> list[Row]:
-    """The values of some columns, row by row."""
-    if not names:
-        return [()] * rows.num_rows
-    return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))
 
 
 def _keyed(keys: pa.Table, rows: Sequence[tuple[Any, ...]], fields: Sequence[pa.Field]) -> list[pa.Array]:
