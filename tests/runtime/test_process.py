@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -11,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from buckets import MOMENT, BucketDriver
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import headrace
@@ -60,6 +61,35 @@ SOURCE = textwrap.dedent(
             self.words.clear()
             self.counts.clear()
             self.last.clear()
+
+
+    class Mixed(headrace.ProcessFunction):
+        """All kinds of state, with and without a time to live, and timers of both clocks."""
+
+        output = "what STRING, n BIGINT"
+
+        total = headrace.value_state("BIGINT")
+        recent = headrace.list_state("STRING", ttl="3 s")
+        counts = headrace.map_state("STRING", "BIGINT", ttl="10 s")
+
+        def process(self, row, ctx):
+            self.total.set((self.total.get() or 0) + 1)
+            self.recent.add(row.word)
+            self.counts.put(row.word, self.counts.get(row.word, 0) + 1)
+            if row.word == "a":
+                ctx.at_event_time(row.at + timedelta(seconds=3))
+            if row.word == "b":
+                ctx.at_processing_time(ctx.now + timedelta(seconds=4))
+            if row.word == "c":
+                self.total.clear()
+                ctx.cancel_event_timers()
+            yield {"what": "row", "n": self.total.get()}
+
+        def on_event_time(self, time, ctx):
+            yield {"what": "event", "n": len(self.recent.get())}
+
+        def on_processing_time(self, time, ctx):
+            yield {"what": "processing", "n": sum(count for _, count in self.counts.items())}
     '''
 )
 BUNDLE = Bundle((("helpers.py", "LONG = 5\n"), ("talk.py", SOURCE)))
@@ -245,6 +275,74 @@ def test_state_and_timers_last_from_epoch_to_epoch() -> None:
     ]
     (store,) = driver.stores.values()
     assert store.stored == {}
+
+
+MIXED = process(
+    function="Mixed",
+    arguments={},
+    event_time=None,
+    output=(Column("what", "STRING"), Column("n", "BIGINT")),
+    states=(KeptState("recent", "list", "STRING", 3_000), KeptState("counts", "map", "BIGINT", 10_000)),
+)
+COUNTS = pa.schema([("__key_0", pa.string()), ("what", pa.string()), ("n", pa.int64())])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(
+                st.tuples(st.sampled_from("klmn"), st.integers(1, 20), st.sampled_from("abcd")), max_size=4
+            ),
+            st.integers(1, 6),
+            st.integers(0, 6),
+        ),
+        max_size=8,
+    )
+)
+def test_by_bucket_as_in_a_unit_test(epochs: list[tuple[list[tuple[str, int, str]], int, int]]) -> None:
+    driver = BucketDriver(lambda: ProcessOperator(MIXED, BUNDLE, KEYS, COUNTS))
+    tester = headrace.testing.ProcessTester(BUNDLE.load("talk", "Mixed")(), by=["user"], time="at")
+    watermark = now = 0
+    for rows, further, later in epochs:
+        watermark, now = watermark + further, now + later
+        driver.processing_ms = now * 1000
+        found = driver.epoch(words(*rows), watermark_ms=watermark * 1000)
+        tester.watermark, tester.now = (
+            datetime.fromtimestamp(watermark, UTC),
+            datetime.fromtimestamp(now, UTC),
+        )
+        in_order = sorted(rows, key=lambda row: row[1])
+        events = [
+            {"user": user, "at": datetime.fromtimestamp(at, UTC), "word": word} for user, at, word in in_order
+        ]
+        wanted = tester.feed(*events) + tester.advance()
+        assert Counter((row["__key_0"], row["what"], row["n"]) for row in found) == Counter(
+            (row["user"], row["what"], row["n"]) for row in wanted
+        )
+
+
+def test_keys_without_rows_are_left_alone_until_something_is_too_old() -> None:
+    driver = BucketDriver(lambda: ProcessOperator(MIXED, BUNDLE, KEYS, COUNTS))
+    names = [f"user {n}" for n in range(200)]
+    driver.epoch(words(*((name, 1, "d") for name in names)), watermark_ms=1_000)
+    (store,) = driver.stores.values()
+
+    def kept() -> dict[str, tuple[bytes, int | None]]:
+        tables = [pa.ipc.open_stream(data).read_all() for of, data in store.stored.items() if of[0] == "keys"]
+        rows = pa.concat_tables(tables).to_pylist()
+        return {row["__key_0"]: (row["state"], row["expires_ms"]) for row in rows}
+
+    before = kept()
+    assert {expires for _, expires in before.values()} == {3_000}
+    driver.processing_ms = 2_000
+    driver.epoch(words((names[0], 2, "d")), watermark_ms=2_000)
+    after = kept()
+    assert {name for name in names if after[name] != before[name]} == {names[0]}
+    # What is too old goes with the next row of any key that is kept beside it.
+    driver.processing_ms = 9_999
+    driver.epoch(words(*((name, 3, "d") for name in names[:100])), watermark_ms=3_000)
+    assert {expires for name, (_, expires) in kept().items() if name in names[100:]} == {10_000}
 
 
 def test_an_error_of_the_function_names_it() -> None:
