@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from bench.common import tree_cpu
 from bench.sinks.base import Comparison, SinkBench
 from bench.sinks.files import FilesBench
+from bench.sinks.kafka import KafkaBench
 from bench.sinks.postgres import PostgresBench
 from runtime.spark.session import SessionSettings, close_session, open_session
 
 # A sink is a file here and a line in this list.
-BENCHES: tuple[SinkBench, ...] = (PostgresBench(), FilesBench())
+BENCHES: tuple[SinkBench, ...] = (PostgresBench(), KafkaBench(), FilesBench())
 
 
 def make_rows(session: SparkSession, folder: Path, count: int) -> DataFrame:

@@ -31,6 +31,11 @@ TEXT: Final = (
     Option("csv.quote", flink=("csv.quote-character",)),
     Option("csv.escape", flink=("csv.escape-character",)),
 )
+SENDING: Final = (
+    Option("sink.parallelism", "integer", least=1),
+    Option("sink.transactional-id-prefix"),
+    Option("max_retries", "integer", least=0),
+)
 METADATA: Final = (
     Metadata("topic", t.STRING),
     Metadata("partition", t.INT),

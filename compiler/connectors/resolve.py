@@ -27,7 +27,14 @@ COMMON: dict[Role, tuple[Option, ...]] = {
         Option("max_late_rows", "integer", least=0),
         Option("idle_timeout", "duration", least=1, flink=("scan.watermark.idle-timeout",)),
     ),
-    "sink": (Option("delivery", "choice", choices=("exactly_once", "at_least_once")),),
+    "sink": (
+        Option(
+            "delivery",
+            "choice",
+            choices=("exactly_once", "at_least_once"),
+            flink=("sink.delivery-guarantee",),
+        ),
+    ),
 }
 
 
@@ -208,12 +215,16 @@ def _value(option: Option, text: Text, reporter: Reporter) -> OptionValue:
             message = f"`{option.name}` must be a duration, not `{raw}`"
             _report(reporter, codes.WRONG_VALUE, message, text.span, "write for example '30 s'")
         return milliseconds or 0
-    if option.kind == "choice" and raw.lower() not in option.choices:
+    spelt = raw.lower()
+    if option.kind == "choice" and spelt not in option.choices:
+        # Flink's `exactly-once` is `exactly_once`, as in names of options.
+        spelt = spelt.replace("-", "_")
+    if option.kind == "choice" and spelt not in option.choices:
         near = suggest(raw.lower(), option.choices)
         choices = ", ".join(option.choices)
         fix = f"did you mean `{near}`?" if near else f"it is one of {choices}"
         _report(reporter, codes.WRONG_VALUE, f"`{option.name}` cannot be `{raw}`", text.span, fix)
-    return raw.lower() if option.kind == "choice" else raw
+    return spelt if option.kind == "choice" else raw
 
 
 def _boolean(option: Option, text: Text, reporter: Reporter) -> bool:

@@ -157,6 +157,9 @@ SINK_KEY = Code("HR412", "primary key is not the key of the query")
 UNKNOWN_OPERATION = Code("HR413", "a row's operation is unknown")
 TABLE_MISMATCH = Code("HR417", "table does not fit")
 UNSTORABLE_VALUE = Code("HR418", "table does not take a row")
+NO_TOPIC = Code("HR419", "topic does not exist")
+FORGOTTEN_EPOCHS = Code("HR420", "broker has forgotten an epoch")
+UNSENDABLE_ROW = Code("HR421", "topic does not take a row")
 
 # HR5xx: state
 STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")

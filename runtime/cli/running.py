@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from compiler.diagnostics.codes import CODES
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import JobPlan, Query, Scan
-from runtime.connectors.packages import packages_of
+from runtime.connectors.packages import PYTHON_SINKS, packages_of
 from runtime.jobs.environment import Environment
 from runtime.jobs.events import Event
 from runtime.jobs.report import RunReport
@@ -227,8 +227,12 @@ def _settings(plan: JobPlan, jvm_log: Path, environment: Environment, *, short_r
 
 
 def _runs_python(plan: JobPlan) -> bool:
-    """Say whether an operator needs Python: its state is kept there, or it calls a function of the user."""
-    return any(hasattr(op, "buckets") for query in plan.queries for op in query.operators)
+    """Say whether an operator needs Python, for its state or a user's function, or a sink for its tasks."""
+    return any(
+        any(hasattr(op, "buckets") for op in query.operators)
+        or any(sink.connector in PYTHON_SINKS for sink in query.sinks if not sink.removed)
+        for query in plan.queries
+    )
 
 
 def _open(settings: SessionSettings, while_starting: Callable[[], None]) -> SparkSession:

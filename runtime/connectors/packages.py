@@ -1,4 +1,4 @@
-"""Maven packages that connectors need beside Spark's own jars.
+"""What connectors need: Maven packages beside Spark's own jars, and Python in its tasks.
 
 Only what a plan uses is fetched: a project that writes files starts without a network. The versions are
 those that were tried together with the pinned Spark.
@@ -17,6 +17,9 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 
 
 FORMAT_PACKAGES: dict[str, tuple[str, ...]] = {"avro": ("org.apache.spark:spark-avro_2.13:4.2.0",)}
+
+# Sinks whose tasks are Python.
+PYTHON_SINKS = frozenset(("http", "jdbc", "kafka", "upsert-kafka"))
 
 
 def packages_of(plan: JobPlan) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Usage: crash_driver.py PROJECT PLAN FAULT ON_END. Faults live here, not in the p
     after:SINK:EPOCH  right after a sink has committed an epoch, before Spark hears of it
     files:EPOCH       when an epoch's part files are there, before the manifest lists them
     task:EPOCH        when one task of an epoch has committed to a database, and the others have not begun
+    sent:EPOCH        the same of a topic
 """
 
 from __future__ import annotations
@@ -77,12 +78,34 @@ def die_amid_tasks(epoch: int) -> None:
     PostgresWriter._run = run_one_and_die  # type: ignore[method-assign, assignment]  # for this process only
 
 
+def die_amid_sending(epoch: int) -> None:
+    """One task of a topic's sink has committed its part."""
+    from runtime.connectors.sinks.kafka import KafkaWriter
+
+    send = KafkaWriter._send
+
+    def send_one_and_die(self: KafkaWriter, number: int, messages: DataFrame, part: Any) -> None:
+        def only_the_first(batches: Any) -> Any:
+            context = TaskContext.get()
+            if context is not None and context.partitionId() == 0:
+                yield from part(batches)
+
+        if number == epoch:
+            send(self, number, messages, only_the_first)  # type: ignore[arg-type]  # called just as a part
+            die()
+        send(self, number, messages, part)
+
+    KafkaWriter._send = send_one_and_die  # type: ignore[method-assign, assignment]  # for this process only
+
+
 def main() -> None:
     project, plan, fault = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3].split(":")
     if fault[0] == "after":
         die_after(fault[1], int(fault[2]))
     elif fault[0] == "task":
         die_amid_tasks(int(fault[1]))
+    elif fault[0] == "sent":
+        die_amid_sending(int(fault[1]))
     else:
         die_amid_files(int(fault[1]))
     job = plan_from_json(plan.read_text())

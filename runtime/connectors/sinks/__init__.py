@@ -11,7 +11,7 @@ from runtime.connectors.sinks.console import ConsoleWriter
 from runtime.connectors.sinks.delta import DeltaWriter
 from runtime.connectors.sinks.filesystem import FilesystemWriter
 from runtime.connectors.sinks.jdbc import jdbc_writer
-from runtime.connectors.sinks.kafka import KafkaWriter
+from runtime.connectors.sinks.kafka import kafka_writer
 from runtime.connectors.sinks.memory import MemoryWriter
 from runtime.connectors.sinks.webhook import WebhookWriter
 
@@ -20,8 +20,8 @@ SINKS: dict[str, Callable[[Sink, SinkContext], Writer]] = {
     "delta": DeltaWriter,
     "jdbc": jdbc_writer,
     "http": WebhookWriter,
-    "kafka": KafkaWriter,
-    "upsert-kafka": KafkaWriter,
+    "kafka": kafka_writer,
+    "upsert-kafka": kafka_writer,
     "console": ConsoleWriter,
     "memory": MemoryWriter,
     "blackhole": BlackholeWriter,

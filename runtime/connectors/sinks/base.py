@@ -24,12 +24,15 @@ class SinkContext:
         project: name of the project, part of what marks an output as ours.
         project_dir: what relative paths are relative to.
         say: prints for development sinks.
+        last_committed: the newest epoch that is done under the checkpoint (-1: none). One that has begun
+            after it is in flight, and its rows may be in the output.
     """
 
     session: SparkSession
     project: str
     project_dir: Path
     say: Callable[[str], None]
+    last_committed: int = -1
 
 
 class Writer(Protocol):

@@ -1,47 +1,243 @@
-"""Topics of Kafka, by Spark's own sink: at least once."""
+"""Topics of Kafka, each row once: an epoch's parts are transactions that also commit the epoch's number."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Callable
+from typing import TypeVar, cast
 
-from compiler.jobplan.formats import client_options
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as t
+
+from compiler.diagnostics.codes import (
+    FORGOTTEN_EPOCHS,
+    NO_TOPIC,
+    OTHER_INCARNATION,
+    UNREACHABLE,
+    UNSENDABLE_ROW,
+    WRONG_VALUE,
+)
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
-from runtime.connectors.kafka.messages import as_messages, message_rows
-from runtime.connectors.sinks.base import SinkContext
+from runtime.connectors.kafka import client
+from runtime.connectors.kafka import task as tasks
+from runtime.connectors.kafka.client import Conf, Failed, client_conf, retried
+from runtime.connectors.kafka.ledger import Ledger, Record, Taken
+from runtime.connectors.kafka.messages import as_messages, message_keys, message_rows, settles
+from runtime.connectors.sinks import ownership
+from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.connectors.sinks.kafka_resent import ResendingKafkaWriter
+from runtime.spark.context import quote
+
+_T = TypeVar("_T")
+_RETRIES = 5
+_MOST_TASKS = 8
+
+
+def kafka_writer(sink: Sink, ctx: SinkContext) -> Writer:
+    """The writer that keeps the sink's promise."""
+    kind = KafkaWriter if sink.delivery == "exactly_once" else ResendingKafkaWriter
+    return kind(sink, ctx)
 
 
 class KafkaWriter:
-    """Sends each row as a message; a replayed epoch sends its messages again.
+    """Sends an epoch in one transaction a task, each of which also commits the epoch's number (`Ledger`).
 
-    A message that the broker does not take fails the epoch, once Kafka's client has given up.
+    Rows are placed by a hash of their key, so that a replay splits the epoch into the same parts; into how
+    many is kept at the broker. Readers at `read_committed` see each row once.
     """
-
-    # Spark's writer for Kafka does not tell how many rows it sent, so they are counted apart.
-    passes = 2
 
     def __init__(self, sink: Sink, ctx: SinkContext) -> None:
         self._sink = sink
-        self.location = f"topic {sink.options['topic']}"
+        self._ctx = ctx
+        self._topic = str(sink.options["topic"])
+        prefix = str(sink.options.get("sink.transactional-id-prefix", f"headrace/{ctx.project}"))
+        self._ledger = Ledger(self._conf(), self._topic, f"{prefix}/{sink.uid}")
+        self._retries = int(sink.options.get("max_retries", _RETRIES))
+        self._replays = bool(sink.primary_key) or sink.upsert
+        self.location = f"topic {self._topic}"
         self.rows_written = 0
+        self.passes = 2 if settles(sink) else 1
+        self._incarnation = ""
+        self._last_epoch = -1
+        self._done = self._begun = -1
+        # The number of tasks that the broker knows; 0 if it knows nothing under this checkpoint.
+        self._tasks = 0
 
     def prepare(self, incarnation: str, last_epoch: int) -> None:
-        """Nothing to claim: a topic may have many writers."""
+        """Looks for the topic, refuses epochs of a checkpoint that is gone, and fences who wrote before."""
+        self._incarnation, self._last_epoch = incarnation, last_epoch
+        self._guarded(self._ledger.check_topic)
+        records = self._guarded(self._ledger.read)
+        if not self._replays and any(
+            record and record.incarnation != incarnation and record.epoch >= 0 for record in records
+        ):
+            raise DiagnosticError(self._of_another())
+        epochs = [record.epoch for record in records if record and record.incarnation == incarnation]
+        if epochs and max(epochs) > last_epoch:
+            raise ownership.newer_than_state(self._sink.uid, self.location, max(epochs), last_epoch)
+        if epochs and len(epochs) == len(records):
+            self._tasks, self._done, self._begun = len(epochs), min(epochs), max(epochs)
+        if last_epoch <= self._ctx.last_committed:
+            self._claim(last_epoch + 1)
 
     def has(self, epoch: int) -> bool:
-        """At least once: nothing is remembered."""
-        return False
+        """Whether the topic has rows of the epoch, or may have: what the broker forgot counts as there."""
+        return epoch <= self._begun or (not self._tasks and epoch <= self._last_epoch)
 
     def write(self, epoch: int, batch: DataFrame) -> bool:
-        """Sends the epoch."""
-        options = self._sink.options
-        messages = as_messages(self._sink, message_rows(self._sink, epoch, batch))
-        writer = messages.write.format("kafka").mode("append").options(**client_options(options))
-        writer.option("topic", str(options["topic"])).save()
-        self.rows_written += batch.count()
+        """Sends the parts of the epoch that the topic does not have."""
+        if epoch <= self._done:
+            return False
+        if epoch > self._last_epoch:
+            self._claim(epoch)
+        elif not self._tasks:
+            raise DiagnosticError(self._forgotten(epoch))
+        rows = message_rows(self._sink, epoch, batch)
+        keys = [F.col(quote(name)) for name in self._placed_by()]
+        messages = _binary(as_messages(self._sink, rows.repartition(self._tasks, *keys)))
+        part = tasks.Part(self._ledger, Record(self._incarnation, epoch, self._tasks))
+        self._guarded(lambda: self._send(epoch, messages, part))
+        self._done = self._begun = epoch
         return True
 
     def check_empty(self) -> None:
         """Nothing can stand in the way."""
 
     def empty(self) -> None:
-        """Messages that were sent stay."""
+        """Forgets the epochs; messages that were sent stay."""
+        self._guarded(self._ledger.forget)
+
+    # --- an epoch
+
+    def _claim(self, epoch: int) -> None:
+        """Makes the broker know this checkpoint and the number of its tasks, before `epoch` begins."""
+        cores = self._ctx.session.sparkContext.defaultParallelism
+        wanted = int(self._sink.options.get("sink.parallelism", min(cores, _MOST_TASKS)))
+        if self._tasks == wanted:
+            return
+        record = Record(self._incarnation, epoch - 1, wanted)
+        try:
+            self._guarded(lambda: self._ledger.claim(record, over=self._replays))
+        except Taken:
+            raise DiagnosticError(self._of_another()) from None
+        self._tasks = wanted
+
+    def _send(self, epoch: int, messages: DataFrame, part: tasks.Part) -> None:
+        results = messages.mapInArrow(part, tasks.RESULT).collect()
+        self.rows_written += sum(result["written"] for result in results)
+        problems = {result["problem"]: result["detail"] for result in results if result["problem"]}
+        if tasks.SUPERSEDED in problems:
+            raise DiagnosticError(self._superseded(epoch))
+        if tasks.FORGOTTEN in problems:
+            raise DiagnosticError(self._forgotten(epoch))
+        if client.MESSAGE in problems:
+            raise DiagnosticError(self._unsendable(epoch, problems[client.MESSAGE]))
+        # What does not pass goes before what may.
+        for kind in (client.LOGIN, client.TOPIC, client.OTHER, client.UNREACHABLE):
+            if kind in problems:
+                raise Failed(kind, problems[kind])
+
+    def _placed_by(self) -> list[str]:
+        """The columns whose hash says which task sends a row: its key, or all of which a replay is exact.
+
+        A sum of floating-point numbers depends on the order of its rows, and a list does so too.
+        """
+        keys = message_keys(self._sink) or list(self._sink.primary_key)
+        if keys:
+            return keys
+        ddl = ", ".join(f"{quote(column.name)} {column.type}" for column in self._sink.columns)
+        fields = cast("t.StructType", t.StructType.fromDDL(ddl)).fields
+        inexact = (t.FloatType, t.DoubleType, t.ArrayType, t.MapType, t.StructType, t.VariantType)
+        exact = [field.name for field in fields if not isinstance(field.dataType, inexact)]
+        hashable = [field.name for field in fields if isinstance(field.dataType, (t.FloatType, t.DoubleType))]
+        return exact or hashable
+
+    # --- what goes wrong
+
+    def _conf(self) -> Conf:
+        try:
+            return client_conf(self._sink.options)
+        except ValueError as error:
+            raise DiagnosticError(self._bad_option(str(error))) from error
+
+    def _guarded(self, step: Callable[[], _T]) -> _T:
+        try:
+            return retried(self._retries, step)
+        except Failed as error:
+            raise DiagnosticError(self._diagnostic(error)) from error
+
+    def _diagnostic(self, error: Failed) -> Diagnostic:
+        sink, says = self._sink.uid, f"the broker says: {error.detail}"
+        if "configuration property" in error.detail:
+            return self._bad_option(error.detail)
+        if error.kind == client.TOPIC:
+            problem = f"{self.location} of sink {sink} does not exist"
+            return Diagnostic(NO_TOPIC, problem, cause=says, fix="create it, or correct the option topic")
+        problem = f"sink {sink} cannot write to {self.location}"
+        if error.kind == client.UNREACHABLE:
+            fix = (
+                "start the broker, or correct the option properties.bootstrap.servers; it was tried "
+                f"{self._retries + 1} times, and the next run goes on where this one ended"
+            )
+            return Diagnostic(UNREACHABLE, problem, cause=f"Kafka's client says: {error.detail}", fix=fix)
+        fix = "correct the options of the login, or grant the sink's user what is missing"
+        return Diagnostic(UNREACHABLE, problem, cause=says, fix=fix)
+
+    def _bad_option(self, cause: str) -> Diagnostic:
+        return Diagnostic(
+            WRONG_VALUE,
+            f"an option of Kafka's client cannot be used by sink {self._sink.uid}",
+            cause=cause,
+            fix="correct or drop it; with delivery = 'at_least_once' the client is Java's",
+        )
+
+    def _unsendable(self, epoch: int, detail: str) -> Diagnostic:
+        return Diagnostic(
+            UNSENDABLE_ROW,
+            f"{self.location} of sink {self._sink.uid} does not take a row of epoch {epoch}",
+            cause=detail,
+            fix="make the row smaller, or raise properties.max.request.size and the topic's "
+            "max.message.bytes; nothing of this part was sent, and the epoch runs again",
+        )
+
+    def _of_another(self) -> Diagnostic:
+        return Diagnostic(
+            OTHER_INCARNATION,
+            f"{self.location} holds epochs of sink {self._sink.uid} whose state is gone",
+            cause="the query starts from the beginning, so readers would get its rows twice",
+            fix="bring the old state root back; or run with --full-refresh, which starts over and leaves the "
+            "messages that were sent; or give the sink another topic",
+        )
+
+    def _superseded(self, epoch: int) -> Diagnostic:
+        return Diagnostic(
+            OTHER_INCARNATION,
+            f"sink {self._sink.uid} cannot send epoch {epoch}: another run has taken {self.location} over",
+            cause="a run of this pipeline with another state root writes there now; nothing was sent twice",
+            fix="end one of the two, or give one of them another topic",
+        )
+
+    def _forgotten(self, epoch: int) -> Diagnostic:
+        return Diagnostic(
+            FORGOTTEN_EPOCHS,
+            f"the broker has forgotten whether {self.location} has epoch {epoch} of sink {self._sink.uid}",
+            cause="the run was cut off in this epoch, and the groups that know of it are gone: Kafka deletes "
+            "offsets that stand still for offsets.retention.minutes, seven days by default",
+            fix="look for the epoch's rows in the topic; to send them (again), run once with delivery = "
+            "'at_least_once' and then without; to begin anew, run with --full-refresh",
+        )
+
+
+def _binary(messages: DataFrame) -> DataFrame:
+    """Messages as Arrow hands them over best: bytes, and milliseconds."""
+    kinds = {"value": "BINARY", "key": "BINARY"}
+    columns = [
+        F.unix_millis("timestamp").alias("timestamp")
+        if name == "timestamp"
+        else F.col(name).cast(kinds[name]).alias(name)
+        if name in kinds
+        else F.col(name)
+        for name in messages.columns
+    ]
+    return messages.select(*columns)

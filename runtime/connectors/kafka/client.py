@@ -1,0 +1,188 @@
+"""Clients of librdkafka: what options of Java's clients mean to them, and which failures may pass."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+Conf = dict[str, Any]
+
+_CALL_MS: Final = 15_000
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+_TRANSACTION_TIMEOUT_MS: Final = 120_000
+_JAAS: Final = re.compile(r'\b(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))')
+
+# Java's names of what librdkafka calls otherwise.
+_RENAMED: Final = {
+    "max.request.size": "message.max.bytes",
+    "request.timeout.ms": "socket.timeout.ms",
+    "ssl.truststore.certificates": "ssl.ca.pem",
+    "ssl.keystore.certificate.chain": "ssl.certificate.pem",
+    "ssl.keystore.key": "ssl.key.pem",
+}
+# Of Java's client, or of consumers alone; or what a transaction fixes by itself.
+_WITHOUT_EFFECT: Final = frozenset(
+    "acks enable.idempotence transactional.id group.id enable.auto.commit isolation.level auto.offset.reset "
+    "key.serializer value.serializer key.deserializer value.deserializer partitioner.class max.block.ms "
+    "default.api.timeout.ms max.poll.records max.poll.interval.ms fetch.min.bytes fetch.max.bytes "
+    "max.partition.fetch.bytes delivery.timeout.ms retries metadata.max.idle.ms "
+    "ssl.truststore.type ssl.keystore.type ssl.truststore.password sasl.jaas.config".split()
+)
+
+_REFUSED_LOGIN: Final = frozenset((
+    KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED, KafkaError.UNSUPPORTED_SASL_MECHANISM,
+    KafkaError._SSL, KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+))  # fmt: skip
+_NO_TOPIC: Final = frozenset((
+    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION,
+))  # fmt: skip
+_UNSENDABLE: Final = frozenset((
+    KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_RECORD, KafkaError.RECORD_LIST_TOO_LARGE,
+    KafkaError.INVALID_TIMESTAMP, KafkaError.INVALID_MSG,
+))  # fmt: skip
+_PASSING: Final = frozenset((
+    KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._RESOLVE, KafkaError._MSG_TIMED_OUT, KafkaError._WAIT_COORD, KafkaError._DESTROY,
+    KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FENCED, KafkaError.PRODUCER_FENCED,
+    KafkaError.INVALID_PRODUCER_EPOCH, KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.CONCURRENT_TRANSACTIONS,
+    KafkaError.UNSTABLE_OFFSET_COMMIT, KafkaError.REQUEST_TIMED_OUT, KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.NOT_ENOUGH_REPLICAS, KafkaError.BROKER_NOT_AVAILABLE,
+    KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND, KafkaError.NETWORK_EXCEPTION, KafkaError._STATE,
+    KafkaError.INVALID_TXN_STATE, KafkaError.UNKNOWN_PRODUCER_ID, KafkaError.INVALID_PRODUCER_ID_MAPPING,
+))  # fmt: skip
+
+# What a failure comes from, and so what a person can do about it.
+UNREACHABLE, LOGIN, TOPIC, MESSAGE, OTHER = "unreachable", "login", "topic", "message", "other"
+
+
+class BadOption(ValueError):
+    """An option that librdkafka cannot be given; the message says why, and never repeats its value."""
+
+
+class Failed(Exception):
+    """What went wrong at the broker: `kind` is one of the above, the message one line."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
+def client_conf(options: Mapping[str, object]) -> Conf:
+    """A client's configuration for the options under `properties.`, which are those of Java's client.
+
+    Raises:
+        BadOption: there is no such thing in librdkafka.
+    """
+    given = {
+        name.removeprefix("properties."): str(value)
+        for name, value in options.items()
+        if name.startswith("properties.")
+    }
+    # What its log says the exceptions say too, and once.
+    conf: Conf = {"log_level": 0}
+    for name, value in given.items():
+        if name == "buffer.memory":
+            conf["queue.buffering.max.kbytes"] = max(1, int(value) // 1024)
+        elif name in ("ssl.truststore.location", "ssl.keystore.location"):
+            conf.update(_store(name, value, given))
+        elif name == "ssl.endpoint.identification.algorithm":
+            conf[name] = value or "none"
+        elif name not in _WITHOUT_EFFECT:
+            conf[_RENAMED.get(name, name)] = value
+    if "sasl.jaas.config" in given:
+        conf.update(_login(given["sasl.jaas.config"]))
+    return conf
+
+
+def producer_conf(conf: Conf, transactional_id: str) -> Conf:
+    """The configuration of a producer: a client's with what transactions and throughput ask for."""
+    return {
+        # As Java's client places keys, so that rows of a key stay together whoever sends them.
+        "partitioner": "murmur2_random",
+        "linger.ms": 20,
+        "queue.buffering.max.kbytes": 65_536,
+        "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
+        **conf,
+        "transactional.id": transactional_id,
+    }
+
+
+def call_seconds(conf: Conf) -> float:
+    """How long a single question to the broker may take."""
+    return int(conf.get("socket.timeout.ms", _CALL_MS)) / 1000
+
+
+def transaction_seconds(conf: Conf) -> float:
+    """How long a transaction may take before the broker aborts it."""
+    return int(conf.get("transaction.timeout.ms", _TRANSACTION_TIMEOUT_MS)) / 1000
+
+
+def failed(error: BaseException) -> Failed:
+    """An exception of librdkafka, judged."""
+    if isinstance(error, Failed):
+        return error
+    first = error.args[0] if error.args else None
+    if not isinstance(first, KafkaError):
+        return Failed(OTHER, str(error))
+    return Failed(_kind(first), str(first.str()))
+
+
+def _kind(error: KafkaError) -> str:
+    code = error.code()
+    if code in _REFUSED_LOGIN:
+        return LOGIN
+    if code in _NO_TOPIC:
+        return TOPIC
+    if code in _UNSENDABLE:
+        return MESSAGE
+    return UNREACHABLE if code in _PASSING or error.retriable() or error.txn_requires_abort() else OTHER
+
+
+def retried(retries: int, step: Callable[[], _T]) -> _T:
+    """Does a step, again and again while the broker is away.
+
+    Raises:
+        Failed: it failed for good, or once more than `retries` times.
+    """
+    for number in range(retries + 1):
+        try:
+            return step()
+        except (KafkaException, Failed) as error:
+            found = failed(error)
+            if found.kind != UNREACHABLE or number == retries:
+                raise found from error
+            pause = min(_FIRST_PAUSE_SECONDS * 2**number, _LONGEST_PAUSE_SECONDS)
+            _log.warning("kafka: %s; trying again in %.1f s", found.detail, pause)
+            time.sleep(pause)
+    raise AssertionError("a last try returns or raises")
+
+
+def _store(name: str, value: str, given: Mapping[str, str]) -> Conf:
+    """Files of certificates and keys: librdkafka reads PEM and, of keys, PKCS12."""
+    kind = given.get(name.replace("location", "type"), "JKS").upper()
+    if kind == "PEM" and name == "ssl.truststore.location":
+        return {"ssl.ca.location": value}
+    if kind == "PEM":
+        return {"ssl.certificate.location": value, "ssl.key.location": value}
+    if kind == "PKCS12" and name == "ssl.keystore.location":
+        return {"ssl.keystore.location": value}
+    raise BadOption(f"properties.{name}: a store of type {kind} can be read by Java alone, PEM by both")
+
+
+def _login(jaas: str) -> Conf:
+    found = {match[1]: match[2] if match[2] is not None else match[3] for match in _JAAS.finditer(jaas)}
+    if found.keys() != {"username", "password"}:
+        raise BadOption("properties.sasl.jaas.config: no username and password can be found in it")
+    return {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in found.items()}

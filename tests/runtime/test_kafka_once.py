@@ -1,0 +1,323 @@
+"""Topics of a real broker as sinks that have each row once, whatever is killed."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import plans
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyspark.sql import DataFrame, SparkSession
+from test_crash import ALL, checkpoint, killed, three_files
+from test_kafka_source import make_topic
+
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan import model as m
+from pipelines.services.base import free_port
+from pipelines.services.kafka import KAFKA
+from runtime.connectors.kafka import client
+from runtime.connectors.kafka.ledger import Record
+from runtime.connectors.sinks import SINKS
+from runtime.connectors.sinks.base import SinkContext
+from runtime.connectors.sinks.kafka import KafkaWriter
+from runtime.jobs.runner import run
+
+KV = (m.Column("k", "STRING"), m.Column("v", "INT"))
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_FIRST_PAUSE_SECONDS", 0.1)
+
+
+def values(kafka: str, topic: str, partitions: int = 1) -> list[str]:
+    """The values of all messages that a reader gets who waits for commits."""
+    consumer = Consumer(
+        {"bootstrap.servers": kafka, "group.id": "test", "isolation.level": "read_committed",
+         "enable.partition.eof": True, "auto.offset.reset": "earliest", "enable.auto.commit": False}
+    )  # fmt: skip
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+    found: list[str] = []
+    ends = 0
+    while ends < partitions:
+        message = consumer.poll(20)
+        assert message is not None
+        if message.error():
+            ends += 1
+        else:
+            found.append((message.value() or b"").decode())
+    consumer.close()
+    return sorted(found)
+
+
+def sink(
+    kafka: str,
+    topic: str,
+    more: m.Options | None = None,
+    columns: tuple[m.Column, ...] = KV,
+    source: str = "x",
+) -> m.Sink:
+    given: dict[str, Any] = {
+        "topic": topic,
+        "properties.bootstrap.servers": kafka,
+        "format": "csv",
+        "sink.parallelism": 3,
+    }
+    return m.Sink("out", source, "kafka", {**given, **(more or {})}, columns, "exactly_once")
+
+
+def writer(
+    session: SparkSession, made: m.Sink, incarnation: str = "one", begun: int = -1, done: int | None = None
+) -> KafkaWriter:
+    last_committed = begun if done is None else done
+    found = SINKS["kafka"](made, SinkContext(session, "shop", Path(), print, last_committed))
+    assert isinstance(found, KafkaWriter)
+    found.prepare(incarnation, begun)
+    return found
+
+
+def kv(session: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
+    return session.createDataFrame(list(rows), "k string, v int")
+
+
+def refused(error: pytest.ExceptionInfo[DiagnosticError]) -> Diagnostic:
+    return error.value.diagnostics[0]
+
+
+def orders(kafka: str, topic: str, **more: Any) -> m.Sink:
+    return sink(kafka, topic, more, source="scan")
+
+
+def copying(out: m.Sink) -> m.JobPlan:
+    return plans.plan(plans.query((plans.scan(),), "scan", (out,)))
+
+
+ROWS = [f"{k},{v}" for k, v in ALL]
+
+
+def test_epoch_is_sent_once(session: SparkSession, kafka: str) -> None:
+    topic = make_topic(kafka, 2)
+    first = writer(session, sink(kafka, topic))
+    assert first.write(0, kv(session, ("a", 1), ("b", 2), ("b", 2), (None, None)))
+    assert first.rows_written == 4
+    again = writer(session, sink(kafka, topic), begun=0, done=-1)
+    assert again.has(0)
+    assert not again.write(0, kv(session, ("a", 1)))
+    assert again.write(1, kv(session, ("c", 3)))
+    assert again.write(2, kv(session))
+    # Between epochs, the number of tasks may change.
+    wider = writer(session, sink(kafka, topic, {"sink.parallelism": 4}), begun=2)
+    assert wider.write(3, kv(session, ("d", 4)))
+    assert values(kafka, topic, 2) == [",", "a,1", "b,2", "b,2", "c,3", "d,4"]
+    for incarnation, begun in (("two", -1), ("one", 1)):
+        with pytest.raises(DiagnosticError) as error:
+            writer(session, sink(kafka, topic), incarnation, begun)
+        assert refused(error).code.name == "HR405"
+    wider.empty()
+    assert writer(session, sink(kafka, topic), "two").write(0, kv(session, ("a", 1)))
+    assert values(kafka, topic, 2).count("a,1") == 2
+    assert writer(session, sink(kafka, make_topic(kafka)), "three").write(0, kv(session))
+
+
+def test_part_of_an_epoch_is_completed_with_its_own_split(
+    session: SparkSession, kafka: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = make_topic(kafka)
+    rows = kv(session, *((f"k{n}", n) for n in range(40)), ("big", 1))
+    big = rows.selectExpr("IF(k = 'big', repeat('x', 3000), k) AS k", "v")
+    narrow: m.Options = {"properties.max.request.size": 2000}
+    stopped = writer(session, sink(kafka, topic, narrow))
+    with pytest.raises(DiagnosticError) as error:
+        stopped.write(0, big)
+    assert refused(error).code.name == "HR421"
+    there = values(kafka, topic)
+    assert 0 < len(there) < 41
+    # Another number of tasks is asked for, and the epoch keeps the one that it began with.
+    other = sink(kafka, topic, {"sink.parallelism": 2})
+    again = writer(session, other, begun=0, done=-1)
+    assert again.has(0)
+    assert again.write(0, big)
+    found = values(kafka, topic)
+    assert sorted(f"k{n},{n}" for n in range(40)) == [value for value in found if value[0] == "k"]
+    assert len(found) == 41
+    assert again.rows_written == 41 - len(there)
+
+
+def test_zombies_are_fenced(session: SparkSession, kafka: str) -> None:
+    """A producer that outlived its run cannot commit any more, nor does it block readers."""
+    topic = make_topic(kafka)
+    mine = sink(kafka, topic, {"sink.parallelism": 1})
+    out = writer(session, mine)
+    conf = client.producer_conf({"bootstrap.servers": kafka}, out._ledger.id(0))
+    zombie = Producer(conf)
+    zombie.init_transactions(30)
+    zombie.begin_transaction()
+    zombie.produce(topic, b"zombie")
+    zombie.flush(10)
+    assert out.write(0, kv(session, ("a", 1)))
+    with pytest.raises(Exception, match="fenced"):
+        zombie.commit_transaction(30)
+    assert values(kafka, topic) == ["a,1"]
+    # Two runs that begin at once: the later one has the topic, the other one is told.
+    other_topic = make_topic(kafka)
+    slow, quick = (writer(session, sink(kafka, other_topic), name) for name in ("slow", "quick"))
+    assert quick.write(0, kv(session, ("a", 1)))
+    with pytest.raises(DiagnosticError) as error:
+        slow.write(0, kv(session, ("a", 1)))
+    assert refused(error).code.name == "HR405"
+    assert "another run has taken" in refused(error).message
+    assert values(kafka, other_topic) == ["a,1"]
+
+
+def test_a_transaction_that_hangs_blocks_readers_for_its_time(session: SparkSession, kafka: str) -> None:
+    topic = make_topic(kafka)
+    conf = client.client_conf(
+        {"properties.bootstrap.servers": kafka, "properties.transaction.timeout.ms": "1500"}
+    )
+    hanging = Producer(client.producer_conf(conf, f"hanging/{topic}"))
+    hanging.init_transactions(30)
+    hanging.begin_transaction()
+    hanging.produce(topic, b"never")
+    hanging.flush(10)
+    sender = Producer({"bootstrap.servers": kafka})
+    sender.produce(topic, b"later")
+    sender.flush(10)
+    assert client.transaction_seconds(conf) == 1.5
+    assert values(kafka, topic) == []
+    end = time.monotonic() + 20
+    while not values(kafka, topic):
+        assert time.monotonic() < end
+    assert values(kafka, topic) == ["later"]
+
+
+def test_groups_that_are_gone(session: SparkSession, kafka: str) -> None:
+    """Kafka deletes offsets that stand still; an epoch in flight is then not sent again unasked."""
+    topic = make_topic(kafka)
+    mine = sink(kafka, topic)
+    first = writer(session, mine)
+    first.write(0, kv(session, ("a", 1)))
+
+    def forget(*tasks: int) -> None:
+        admin = AdminClient({"bootstrap.servers": kafka})
+        for done in admin.delete_consumer_groups([first._ledger.id(task) for task in tasks]).values():
+            done.result(30)
+
+    # With all epochs done there is nothing that could come twice.
+    forget(0, 1, 2)
+    second = writer(session, mine, begun=0)
+    assert second.write(1, kv(session, ("b", 2)))
+    for gone in ((1,), (0, 2)):
+        forget(*gone)
+        lost = writer(session, mine, begun=1, done=0)
+        assert lost.has(1)
+        with pytest.raises(DiagnosticError) as error:
+            lost.write(1, kv(session, ("b", 2)))
+        assert refused(error).code.name == "HR420"
+    # Gone while the run goes on: its tasks notice.
+    live = writer(session, mine, begun=1)
+    forget(2)
+    with pytest.raises(DiagnosticError) as error:
+        live.write(2, kv(session, ("c", 3)))
+    assert refused(error).code.name == "HR420"
+    assert values(kafka, topic)[:2] == ["a,1", "b,2"]
+
+
+def test_what_stands_in_the_way_is_named(session: SparkSession, kafka: str) -> None:
+    wrong: tuple[tuple[dict[str, Any], str, str], ...] = (
+        ({"topic": "nobody_made_this"}, "HR419", "does not exist"),
+        ({"properties.lingr.ms": "5"}, "HR104", "lingr.ms"),
+        ({"properties.ssl.truststore.location": "store.jks"}, "HR104", "JKS"),
+        ({"properties.sasl.jaas.config": 'Module required user="hunter22";'}, "HR104", "no username"),
+        # The broker has no such listener: who asks for a login is not answered.
+        ({"properties.security.protocol": "SASL_PLAINTEXT", "properties.sasl.mechanism": "PLAIN",
+          "properties.sasl.username": "ann", "properties.sasl.password": "hunter22",
+          "properties.request.timeout.ms": "2000"}, "HR610", "cannot write"),
+        ({"properties.bootstrap.servers": f"127.0.0.1:{free_port()}"}, "HR610", "tried 1 times"),
+    )  # fmt: skip
+    for options, code, text in wrong:
+        with pytest.raises(DiagnosticError) as error:
+            writer(session, sink(kafka, "t", {"max_retries": 0, **options}))
+        found = refused(error)
+        said = f"{found.message} {found.cause} {found.fix}"
+        assert (found.code.name, text in said) == (code, True), said
+        assert "hunter22" not in f"{said} {error.value}"
+
+
+def test_killed_amid_the_tasks_of_an_epoch(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    three_files(tmp_path)
+    topic, other = make_topic(kafka, 2), make_topic(kafka)
+    killed(copying(orders(kafka, topic)), tmp_path, "sent:1")
+    assert checkpoint(tmp_path).in_flight
+    assert len(values(kafka, topic, 2)) < len(ALL)
+    # The project is changed: what was begun is finished as it was begun, in the old topic.
+    plan = copying(orders(kafka, other))
+    assert run(plan, tmp_path, session=session).failures == ()
+    assert sorted(values(kafka, topic, 2) + values(kafka, other)) == sorted(ROWS)
+    assert run(plan, tmp_path, session=session).rows_written == 0
+    shutil.rmtree(tmp_path / ".headrace")
+    with pytest.raises(DiagnosticError) as error:
+        run(plan, tmp_path, session=session)
+    assert refused(error).code.name == "HR405"
+    there = values(kafka, other)
+    assert run(plan, tmp_path, session=session, full_refresh=True).failures == ()
+    assert values(kafka, other) == sorted([*ROWS, *there])
+
+
+@pytest.fixture
+def own_broker(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A broker that may be stopped."""
+    folder = tmp_path / "broker"
+    yield KAFKA.start(folder), folder
+    KAFKA.stop(folder)
+
+
+@pytest.mark.soak
+def test_broker_that_comes_back_and_one_that_does_not(
+    session: SparkSession, own_broker: tuple[str, Path], tmp_path: Path
+) -> None:
+    kafka, folder = own_broker
+    three_files(tmp_path)
+    topic = make_topic(kafka)
+    plan = copying(orders(kafka, topic, max_retries=20))
+
+    def stop_when_it_runs(_: object) -> None:
+        KAFKA.kill(folder)
+
+    back: list[threading.Timer] = []
+
+    def away_for_a_while(_: object) -> None:
+        if not back:
+            KAFKA.kill(folder)
+            back.append(threading.Timer(1.0, KAFKA.start, (folder,)))
+            back[0].start()
+
+    assert run(plan, tmp_path, session=session, events=away_for_a_while).failures == ()
+    back[0].join()
+    assert values(kafka, topic) == sorted(ROWS)
+    plans.put(tmp_path / "in", "d.csv", ("2024-01-01 00:02:00", "z", 16))
+    hasty = copying(orders(kafka, topic, max_retries=0, **{"properties.request.timeout.ms": "2000"}))
+    failed = run(hasty, tmp_path, session=session, events=stop_when_it_runs)
+    assert [failure.code.name for failure in failed.failures] == ["HR610"]
+    with pytest.raises(DiagnosticError) as error:
+        run(hasty, tmp_path, session=session)
+    assert refused(error).code.name == "HR610"
+    KAFKA.start(folder)
+    assert run(hasty, tmp_path, session=session).failures == ()
+    assert values(kafka, topic) == sorted([*ROWS, "z,16"])
+
+
+def test_rows_are_placed_by_what_a_replay_gives_alike(session: SparkSession, kafka: str) -> None:
+    columns = (*KV, m.Column("total", "DOUBLE"), m.Column("list", "ARRAY<INT>"))
+    topic = make_topic(kafka)
+    assert writer(session, sink(kafka, topic, None, columns))._placed_by() == ["k", "v"]
+    keyed = sink(kafka, topic, {"key.fields": "v"}, columns)
+    assert writer(session, keyed)._placed_by() == ["v"]
+    assert writer(session, sink(kafka, topic, None, columns[2:]))._placed_by() == ["total"]
+    record = Record("one", -1, 3)
+    assert writer(session, sink(kafka, topic))._ledger.read() == (record,) * 3
