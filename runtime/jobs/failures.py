@@ -10,6 +10,7 @@ from typing import Any
 from compiler.diagnostics.codes import (
     BAD_RECORD,
     MISSING_PATH,
+    NOT_WRITABLE,
     NULL_EVENT_TIME,
     QUERY_FAILED,
     UNKNOWN_OPERATION,
@@ -48,6 +49,8 @@ _MALFORMED_TEXT = (
 _NO_TOPIC = ("UnknownTopicOrPartition", "This server does not host this topic-partition")
 _NO_BROKER = ("waiting for a node assignment", "No resolvable bootstrap urls", "Call: fetchMetadata")
 _GONE = ("FILE_NOT_EXIST", "PATH_NOT_FOUND")
+# What the system says of a disk, a quota and a limit of the process.
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
     found = (
         _null_time(links)
         or _operation(links)
+        or _no_room(query, links)
         or _in_python(query, links)
         or _missing(query, links)
         or _bad_message(links)
@@ -132,6 +136,19 @@ def _operation(links: list[_Link]) -> Diagnostic | None:
                 cause="it is not among the codes of op_mapping, and a change that is passed over leaves the "
                 "table wrong",
                 fix="add it to op_mapping, or leave such rows out with invalid_op_handling => 'SKIP'",
+            )
+    return None
+
+
+def _no_room(query: str, links: list[_Link]) -> Diagnostic | None:
+    for text in _NO_ROOM:
+        if any(text in link.message for link in links):
+            return Diagnostic(
+                NOT_WRITABLE,
+                f"query {query} cannot write all of an epoch: there is no room",
+                cause=f"the system says: {text}",
+                fix="make room where its sinks, its state and Spark's temporary files are; nothing of the "
+                "epoch counts yet, and the next run writes it",
             )
     return None
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import plans
 import pytest
@@ -209,3 +212,26 @@ def test_console_prints_a_table_an_epoch(session: SparkSession, tmp_path: Path) 
     )
     assert console.rows_written == 2
     assert rows_of(tmp_path) == []
+
+
+def test_no_room(session: SparkSession, tmp_path: Path) -> None:
+    """A limit of the JVM's files stands for a disk that is full: some of an epoch's files are cut off."""
+    jvm: Any = session._jvm
+    process = int(jvm.java.lang.ProcessHandle.current().pid())
+    numbers = random.Random(7)
+    rows = [("2024-01-01 00:00:00", f"{numbers.getrandbits(64):x}", n) for n in range(30_000)]
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:00", "first", -1))
+    assert run(plans.copy_plan(), tmp_path, session=session).failures == ()
+    plans.put(tmp_path / "in", "b.csv", *rows)
+    _, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    soft = resource.prlimit(process, resource.RLIMIT_FSIZE, (300_000, hard))[0]
+    try:
+        failed = run(plans.copy_plan(), tmp_path, session=session)
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (soft, hard))
+    assert [failure.code.name for failure in failed.failures] == ["HR606"]
+    # Neither the manifest's readers nor those who take all files see any of it.
+    assert len(rows_of(tmp_path / "out")) == 1
+    assert session.read.json(str(tmp_path / "out")).count() == 1
+    assert run(plans.copy_plan(), tmp_path, session=session).failures == ()
+    assert sorted(row["v"] for row in rows_of(tmp_path / "out")) == [-1, *range(30_000)]
