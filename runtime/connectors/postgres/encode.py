@@ -177,7 +177,9 @@ def _numeric(column: pa.Array, encoding: Encoding) -> pa.Array:
         rest = np.zeros_like(low)
         for place in reversed(range(len(pieces))):
             current = (rest << half) | pieces[place]
-            pieces[place], rest = current // np.uint64(_BASE), current % np.uint64(_BASE)
+            # numpy divides by a constant without dividing; its remainder has no such way.
+            pieces[place] = current // np.uint64(_BASE)
+            rest = current - pieces[place] * np.uint64(_BASE)
         rows["d"][:, digit] = rest
     return _fixed(rows)
 
