@@ -1,6 +1,6 @@
 """Delta Lake tables."""
 
-from compiler.connectors.spec import Connector, Option
+from compiler.connectors.spec import LOOKUP_TTL, Connector, Option
 
 CONNECTOR = Connector(
     name="delta",
@@ -10,6 +10,7 @@ CONNECTOR = Connector(
         Option("starting_version", flink=("startingVersion",)),
         Option("starting_timestamp", flink=("startingTimestamp",)),
         Option("on_change", "choice", choices=("fail", "skip")),
+        LOOKUP_TTL,
     ),
     sink=(
         Option("path", required=True, flink=("table-path",)),
@@ -18,4 +19,5 @@ CONNECTOR = Connector(
     exactly_once=True,
     location="path",
     upsert=True,
+    lookup=True,
 )

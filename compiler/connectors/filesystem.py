@@ -1,6 +1,6 @@
 """Files in a folder: csv, json, parquet and orc."""
 
-from compiler.connectors.spec import Connector, Metadata, Option
+from compiler.connectors.spec import LOOKUP_TTL, Connector, Metadata, Option
 from compiler.plan import types as t
 
 FORMATS = ("csv", "json", "parquet", "orc")
@@ -18,15 +18,9 @@ _COMMON = (
     Option("timestamp_format", flink=("timestamp-format",)),
 )
 
-_REFRESH = Option(
-    "lookup.cache.ttl",
-    "duration",
-    flink=("lookup.partial-cache.expire-after-write", "lookup.full-cache.periodic-reload.interval"),
-)
-
 CONNECTOR = Connector(
     name="filesystem",
-    source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1), _REFRESH),
+    source=(*_COMMON, *_CSV, Option("max_files_per_epoch", "integer", least=1), LOOKUP_TTL),
     sink=(
         *_COMMON,
         *_CSV,

@@ -1,27 +1,43 @@
 """Tables of a database: `jdbc:postgresql://…`."""
 
-from compiler.connectors.spec import Connector, Option
+from compiler.connectors.spec import LOOKUP_TTL, Connector, Option
+
+_TABLE = (
+    Option("url", required=True),
+    Option("table", required=True, flink=("table-name",)),
+    Option("username", flink=("user",)),
+    Option("password"),
+)
+# Flink's, for scripts that have them: no driver of JDBC is used.
+_DRIVER = (Option("driver"), Option("connection.max-retry-timeout", "duration"))
 
 CONNECTOR = Connector(
     name="jdbc",
+    source=(
+        *_TABLE,
+        LOOKUP_TTL,
+        Option("max_retries", "integer", flink=("lookup.max-retries",), least=0),
+        *_DRIVER,
+        # A lookup keeps all of the table, or reads it anew.
+        Option("lookup.cache", "choice", choices=("none", "partial", "full")),
+        Option("lookup.partial-cache.max-rows", "integer"),
+    ),
     sink=(
-        Option("url", required=True),
-        Option("table", required=True, flink=("table-name",)),
-        Option("username", flink=("user",)),
-        Option("password"),
+        *_TABLE,
         Option("create_table", "boolean"),
         Option("atomic_epochs", "boolean"),
         Option("ledger_schema"),
         Option("max_retries", "integer", flink=("sink.max-retries",), least=0),
         Option("sink.parallelism", "integer", least=1),
-        # Flink's, for scripts that have them: an epoch is written as a whole, by no driver of JDBC.
-        Option("driver"),
-        Option("connection.max-retry-timeout", "duration"),
+        *_DRIVER,
+        # An epoch is written as a whole.
         Option("sink.buffer-flush.max-rows", "integer"),
         Option("sink.buffer-flush.interval", "duration"),
     ),
     exactly_once=True,
     location="table",
     upsert=True,
+    lookup=True,
+    stream=False,
     flink=("postgres", "postgresql"),
 )

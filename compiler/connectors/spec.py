@@ -33,6 +33,14 @@ class Option:
     least: int | None = None
 
 
+LOOKUP_TTL = Option(
+    "lookup.cache.ttl",
+    "duration",
+    flink=("lookup.partial-cache.expire-after-write", "lookup.full-cache.periodic-reload.interval"),
+)
+"""How old the content of a source may be in a lookup join."""
+
+
 @frozen(slots=True)
 class Metadata:
     """What a connector knows of a row besides its columns: `ts TIMESTAMP(3) METADATA FROM 'timestamp'`.
@@ -64,6 +72,7 @@ class Connector:
         text_formats: the formats of its source in which one record can be bad and the next one good.
         shows_changes: whether its sink takes changes as they are, each with its operation.
         lookup: whether a source of it can be read whole at any time, as a table.
+        stream: whether a source of it can be followed row by row.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
         keyed_messages: whether its rows are messages, with columns in a key and columns in a value.
@@ -82,6 +91,7 @@ class Connector:
     text_formats: tuple[str, ...] = ()
     shows_changes: bool = False
     lookup: bool = False
+    stream: bool = True
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()
     keyed_messages: bool = False

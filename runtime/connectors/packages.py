@@ -6,7 +6,7 @@ those that were tried together with the pinned Spark.
 
 from __future__ import annotations
 
-from compiler.jobplan.model import JobPlan, Scan, Sink
+from compiler.jobplan.model import JobPlan, LookupTable, Scan, Sink
 
 _KAFKA = ("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",)
 PACKAGES: dict[str, tuple[str, ...]] = {
@@ -24,7 +24,8 @@ PYTHON_SINKS = frozenset(("http", "jdbc", "kafka", "upsert-kafka"))
 
 def packages_of(plan: JobPlan) -> tuple[str, ...]:
     """Coordinates for all connectors of a plan, and the formats of their messages."""
-    used: list[Scan | Sink] = [op for q in plan.queries for op in q.operators if isinstance(op, Scan)]
+    operators = [op for query in plan.queries for op in query.operators]
+    used: list[Scan | LookupTable | Sink] = [op for op in operators if isinstance(op, (Scan, LookupTable))]
     used += [sink for query in plan.queries for sink in query.sinks if not sink.removed]
     needed = [PACKAGES.get(part.connector, ()) for part in used]
     forms = {str(part.options.get(name)).lower() for part in used for name in ("format", "key.format")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime.connectors.lookups.filesystem import _copied, _remove_but, _visible
-from runtime.connectors.lookups.pins import Pins
+from runtime.connectors.lookups.filesystem import _copied, _visible
+from runtime.connectors.lookups.pins import Pins, remove_but
 
 
 def test_a_replayed_epoch_reads_what_it_read_before(tmp_path: Path) -> None:
@@ -38,5 +38,5 @@ def test_files_are_copied_when_they_are_first_seen_or_have_changed(tmp_path: Pat
     second = _copied(files, copies)
     assert second != first
     assert [(copies / name).read_text() for name in (*first, *second)] == ["one", "two, written over it"]
-    _remove_but(frozenset(second), copies)
+    remove_but(frozenset(second), copies)
     assert [file.name for file in copies.iterdir()] == list(second)

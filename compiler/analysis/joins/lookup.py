@@ -8,13 +8,11 @@ from typing import cast
 from compiler.analysis.builder import Builder
 from compiler.analysis.joins.request import JoinRequest, Rows, prepare
 from compiler.connectors import CONNECTORS
+from compiler.connectors.spec import LOOKUP_TTL
 from compiler.diagnostics import codes
 from compiler.plan.node import Node
 from compiler.plan.operators import Boundary, Filter, LookupJoin, LookupTable, Project, Scan, Watermark
 from compiler.plan.operators.seed_join import JoinKind
-
-REFRESH = "lookup.cache.ttl"
-"""The option of a source that says how old its content may be in a lookup."""
 
 _BOUNDED = {connector.name for connector in CONNECTORS if connector.lookup}
 
@@ -77,14 +75,19 @@ def _table(request: JoinRequest, scan: Scan) -> LookupTable:
         raise request.error(
             codes.LOOKUP_JOIN,
             f"`{scan.uid}` cannot be looked up with {what}",
-            cause="a lookup reads whole files, without telling where a row stood",
+            cause="a lookup reads all that is there, without telling where a row stood",
             fix="declare a source of its own for the lookup",
         )
     options = tuple((name, value) for name, value in scan.options if name not in _OF_STREAMS)
-    refresh = dict(scan.options).get(REFRESH)
+    refresh = dict(scan.options).get(LOOKUP_TTL.name)
     return LookupTable(
         scan.uid, scan.connector, options, scan.columns, int(refresh) or None if refresh is not None else None
     )
 
 
-_OF_STREAMS = frozenset({REFRESH, "max_files_per_epoch"})
+_OF_STREAMS = frozenset(
+    {
+        *(LOOKUP_TTL.name, "max_files_per_epoch", "lookup.cache", "lookup.partial-cache.max-rows"),
+        *("starting_version", "starting_timestamp", "on_change"),
+    }
+)

@@ -32,7 +32,7 @@ def lookups(plan: LogicalPlan) -> Iterator[Diagnostic]:
     streams = {node.uid for node in nodes if isinstance(node, Scan)}
     for table in (node for node in nodes if isinstance(node, LookupTable)):
         path = str(dict(table.options).get("path", ""))
-        if "://" in path:
+        if table.connector == "filesystem" and "://" in path:
             yield Diagnostic(
                 codes.LOOKUP_NOT_PINNED,
                 f"the content of `{table.uid}` is not kept with an epoch",
@@ -46,7 +46,7 @@ def lookups(plan: LogicalPlan) -> Iterator[Diagnostic]:
                 codes.READ_BOTH_WAYS,
                 f"`{table.uid}` is read as a stream and looked up as a table",
                 plan.places.get(table.uid),
-                cause="a lookup sees all files that are there when an epoch begins, also those that "
+                cause="a lookup sees all that is there when an epoch begins, also what "
                 "the stream has not come to",
                 fix="declare two sources if that is not meant",
             )

@@ -22,4 +22,5 @@ class LookupTable(JobOperator, frozen=True, tag="lookup_table"):
 
     def describe(self) -> str:
         age = f" at most {format_ms(self.refresh_ms)} old" if self.refresh_ms is not None else ""
-        return f"{self.uid} from {self.connector} {self.options.get('path', '')}{age}"
+        place = self.options.get("path") or self.options.get("table", "")
+        return f"{self.uid} from {self.connector} {place}{age}"

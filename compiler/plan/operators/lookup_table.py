@@ -32,7 +32,8 @@ class LookupTable(Node):
         return self.columns
 
     def describe(self) -> str:
-        return f"{self.uid} ({self.connector} {dict(self.options).get('path', '')})"
+        options = dict(self.options)
+        return f"{self.uid} ({self.connector} {options.get('path') or options.get('table', '')})"
 
     def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
         return job.LookupTable(

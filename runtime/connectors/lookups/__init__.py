@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from runtime.connectors.lookups.base import Lookup
+from runtime.connectors.lookups.delta import DeltaLookup
 from runtime.connectors.lookups.filesystem import FilesystemLookup
+from runtime.connectors.lookups.jdbc import JdbcLookup
 
-LOOKUPS: dict[str, Lookup] = {"filesystem": FilesystemLookup()}
+LOOKUPS: dict[str, Lookup] = {
+    "filesystem": FilesystemLookup(),
+    "delta": DeltaLookup(),
+    "jdbc": JdbcLookup(),
+}

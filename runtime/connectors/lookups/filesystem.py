@@ -15,7 +15,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import LookupTable
 from runtime.connectors import paths
-from runtime.connectors.lookups.pins import Pins
+from runtime.connectors.lookups.pins import Pins, folder_name, remove_but
 from runtime.files import TEMPORARY
 from runtime.spark.context import Context, quote
 
@@ -39,22 +39,16 @@ class FilesystemLookup:
             return reader.load(path)
         assert ctx.query_folder is not None
         assert ctx.epoch is not None
-        folder = ctx.query_folder / "lookups" / _safe(table.uid)
+        folder = ctx.query_folder / "lookups" / folder_name(table.uid)
         copies = folder / "files"
         pins = Pins(folder)
         files = pins.of(
             ctx.epoch, table.refresh_ms, lambda: _copied(_found(table, path, ctx.project_dir), copies)
         )
-        _remove_but(pins.parts(), copies)
+        remove_but(pins.parts(), copies)
         if not files:
             return ctx.session.createDataFrame([], schema)
         return reader.load([paths.literal(str(copies / name)) for name in files])
-
-
-def _safe(uid: str) -> str:
-    """A folder's name: that of the source, and its hash where the name would not do as one."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in uid)
-    return plain if plain == uid else f"{plain}-{hashlib.sha256(uid.encode()).hexdigest()[:8]}"
 
 
 def _found(table: LookupTable, path: str, project_dir: Path) -> list[Path]:
@@ -114,9 +108,3 @@ def _copy(file: Path, folder: Path) -> str:
 def _state(file: Path) -> tuple[int, int, int]:
     found = os.stat(file)
     return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _remove_but(kept: frozenset[str], folder: Path) -> None:
-    for file in folder.iterdir() if folder.is_dir() else ():
-        if file.name not in kept:
-            file.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,3 +67,16 @@ class Pins:
             for file in files
             if file.stem.isdigit()
         }
+
+
+def folder_name(uid: str) -> str:
+    """A folder's name: that of the source, and its hash where the name would not do as one."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in uid)
+    return plain if plain == uid else f"{plain}-{hashlib.sha256(uid.encode()).hexdigest()[:8]}"
+
+
+def remove_but(kept: frozenset[str], folder: Path) -> None:
+    """Deletes the files that no replay can ask for."""
+    for file in folder.iterdir() if folder.is_dir() else ():
+        if file.name not in kept:
+            file.unlink(missing_ok=True)

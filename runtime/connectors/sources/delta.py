@@ -27,17 +27,8 @@ class DeltaSource:
 
     def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
         """A folder that is no table."""
-        path = str(scan.options["path"])
-        if paths.is_url(path) or (paths.local(path, project_dir) / "_delta_log").is_dir():
-            return []
-        return [
-            Diagnostic(
-                MISSING_PATH,
-                f"path '{path}' of source {scan.uid} is no Delta table",
-                cause=f"there is no {paths.local(path, project_dir) / '_delta_log'}",
-                fix="create the table, or correct the option 'path'",
-            )
-        ]
+        found = no_table(scan.uid, str(scan.options["path"]), project_dir)
+        return [found] if found else []
 
     def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
         """Nothing: the table's own log says what an epoch reads, and Delta fails if it is gone."""
@@ -58,20 +49,34 @@ class DeltaSource:
             reader = reader.option(change, "true")
         path = str(scan.options["path"])
         rows = reader.load(path if paths.is_url(path) else str(paths.local(path, ctx.project_dir)))
-        found = _mismatches(scan, rows.schema)
+        found = mismatches(scan.uid, schema_of(scan), rows.schema)
         if found:
             raise DiagnosticError(*found)
         return rows
 
 
-def _mismatches(scan: Scan, schema: t.StructType) -> list[Diagnostic]:
-    declared = t.StructType.fromDDL(schema_of(scan))
+def no_table(source: str, path: str, project_dir: Path) -> Diagnostic | None:
+    """HR605 for a local folder that is no table."""
+    log = paths.local(path, project_dir) / "_delta_log"
+    if paths.is_url(path) or log.is_dir():
+        return None
+    return Diagnostic(
+        MISSING_PATH,
+        f"path '{path}' of source {source} is no Delta table",
+        cause=f"there is no {log}",
+        fix="create the table, or correct the option 'path'",
+    )
+
+
+def mismatches(source: str, ddl: str, schema: t.StructType) -> list[Diagnostic]:
+    """HR417 for declared columns that the table has not, or with another type."""
+    declared = t.StructType.fromDDL(ddl)
     assert isinstance(declared, t.StructType)
     there = {field.name.lower(): field.dataType for field in schema.fields}
     return [
         Diagnostic(
             TABLE_MISMATCH,
-            f"the table of source {scan.uid} has {has} {field.name}",
+            f"the table of source {source} has {has} {field.name}",
             cause=cause,
             fix="declare the columns as the table has them, and CAST in a model",
         )
