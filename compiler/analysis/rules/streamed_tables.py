@@ -27,5 +27,5 @@ def streamed_tables(plan: LogicalPlan) -> Iterator[Diagnostic]:
                 cause="a table does not say which of its rows are new, and may hold others when an epoch "
                 "is replayed",
                 fix="look it up, with FOR SYSTEM_TIME AS OF a column that is PROCTIME(); or read its changes "
-                "from a topic",
+                "from a topic, with format = 'debezium-json'",
             )

@@ -92,7 +92,7 @@ def save(
         for field in fields
     )
     query = sql.SQL("SELECT {} FROM {}").format(chosen, table.quoted)
-    schema = pa.schema([(field.name, to_arrow_type(field.dataType)) for field in fields])
+    schema = pa.schema([(field.name, to_arrow_type(field.dataType, timezone="UTC")) for field in fields])
     with pq.ParquetWriter(file, schema) as out, connection.cursor("headrace_lookup") as cursor:
         cursor.execute(query)
         while rows := cursor.fetchmany(_ROWS):
