@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ProcessFunction,
         Row,
         ValueState,
+        aggregate,
         list_state,
         map_state,
         scalar,
@@ -70,6 +71,7 @@ __all__ = [
     "SinkReport",
     "ValueState",
     "__version__",
+    "aggregate",
     "compile",
     "list_state",
     "map_state",
@@ -98,7 +100,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             *("Context", "ListState", "MapState", "ProcessFunction", "Row", "ValueState"),
-            *("list_state", "map_state", "scalar", "value_state"),
+            *("aggregate", "list_state", "map_state", "scalar", "value_state"),
         ),
         "runtime.functions.api",
     ),

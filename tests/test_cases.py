@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -91,10 +92,17 @@ def compile_case(name: str, root: Path, pipeline: str = "pipeline.sql") -> Compi
         encoding="utf-8",
     )
     (root / pipeline).write_text((CASES / name / pipeline).read_text(encoding="utf-8"), encoding="utf-8")
+    lay_out_functions(name, root)
     reporter = Reporter()
     project = load_project(root, target=None, variables={}, reporter=reporter)
     assert project is not None, render_all(reporter.all())
     return compile_project(project, reporter)
+
+
+def lay_out_functions(name: str, root: Path) -> None:
+    """Copies the Python functions of a case, if it has some, to where its project has them."""
+    if (CASES / name / "functions").exists():
+        shutil.copytree(CASES / name / "functions", root / "functions", dirs_exist_ok=True)
 
 
 def read_csv(path: Path) -> tuple[list[str], list[list[str]]]:

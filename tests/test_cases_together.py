@@ -29,6 +29,7 @@ from test_cases import (
     compile_case,
     expectations,
     lay_out,
+    lay_out_functions,
     load_case,
     looks_up,
 )
@@ -143,15 +144,18 @@ def lay_out_all(folder: Path, names: list[Run], spread_over: int) -> Together:
     for name, number in names:
         root = folder / f"{name}-{number}"
         found = compile_case(name, root)
+        lay_out_functions(name, folder)
         assert found.plan is not None, render_all(found.diagnostics)
         parts = batches(name, spread_over)
         lay_out(name, root, parts, 0)
         epochs += len(parts)
         cases.append((root, found, expectations(name)[number]))
         queries += [named(query, f"{name}-{number}") for query in found.plan.queries]
-    plan = cases[0][1].plan
-    assert plan is not None
-    return Together(tuple(cases), replace(plan, queries=tuple(queries)), epochs)
+    plans = [found.plan for _, found, _ in cases if found.plan is not None]
+    functions = {plan.functions for plan in plans if plan.functions is not None}
+    assert len(functions) <= 1, "a plan has one folder of functions"
+    plan = replace(plans[0], queries=tuple(queries), functions=next(iter(functions), None))
+    return Together(tuple(cases), plan, epochs)
 
 
 @pytest.fixture

@@ -26,15 +26,20 @@ def rewrite_aggregate(expr: Expr, schema: Schema) -> Expr:
         return expr
     if expr.distinct:
         return rewrite_distinct(expr)
-    time = next((f for f in schema if f.is_event_time and f.window is None), None)
-    if time is None:
+    rowtime = row_time(schema)
+    if rowtime is None:
         return expr
-    rowtime = Column(time.type, time.nullable, time.name)
     if expr.name in _BY_TIME:
         return _by_time(expr, rowtime)
     if expr.name in ("listagg", "string_agg") and not expr.within and not expr.distinct:
         return replace(expr, within=(SortKey(rowtime), SortKey(expr.args[0])))
     return expr
+
+
+def row_time(schema: Schema) -> Column | None:
+    """The event time of the rows that are grouped, by which they have an order."""
+    time = next((f for f in schema if f.is_event_time and f.window is None), None)
+    return None if time is None else Column(time.type, time.nullable, time.name)
 
 
 # The value of the first and of the last row.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler.analysis.aggregates import rewrite_aggregate
+from compiler.analysis.group_functions import group_function, group_rows, over_rows
 from compiler.analysis.group_keys import GroupKeys, bind_keys, free_name
 from compiler.analysis.grouping_sets import expand, grouping
 from compiler.analysis.places import tree_span
@@ -23,6 +24,7 @@ from compiler.frozen import frozen
 from compiler.plan.expr import Call, Column, Expr, columns_of, is_aggregate, transform
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
+from compiler.plan.schema import Schema
 from compiler.syntax.fragment import Fragment
 
 if TYPE_CHECKING:
@@ -113,13 +115,12 @@ class Groups:
     """Rows grouped: the operator that gives them, and expressions over it."""
 
     def __init__(
-        self, node: Node, group: GroupKeys, keys: Sequence[Column], aggregates: Sequence[NamedExpr]
+        self, node: Node, group: GroupKeys, keys: Sequence[Column], aggregates: Sequence[tuple[Expr, Expr]]
     ) -> None:
         self.node = node
         self._group = group
-        values = [Column(item.expr.type, item.expr.nullable, item.name) for item in aggregates]
-        expressions = [item.expr for item in (*group.keys, *aggregates)]
-        self._columns = list(zip(expressions, [*keys, *values], strict=True))
+        own = zip((key.expr for key in group.keys), keys, strict=True)
+        self._columns = [(expr, _output(value)) for expr, value in (*own, *aggregates)]
 
     def over(self, expr: Expr, span: Span, clause: str) -> Expr:
         """An expression over the input's columns as one over the groups.
@@ -139,13 +140,8 @@ class Groups:
                 found = grouping(part, self._group)
                 if found is None:
                     raise _no_key(part, span)
-                return transform(
-                    found, lambda e: _Output(e.type, e.nullable, e.name) if isinstance(e, Column) else None
-                )
-            for known, column in self._columns:
-                if part == known:
-                    return _Output(column.type, column.nullable, column.name)
-            return None
+                return _output(found)
+            return next((value for known, value in self._columns if part == known), None)
 
         return _checked(transform(expr, change), span, clause)
 
@@ -161,12 +157,38 @@ def build_groups(
     schema = rows_with_time(node)
     expanded = expand(builder, node, keys, span)
     aggregates = _collect(expressions, {key.name.lower() for key in expanded.keys})
-    lowered = aggregates
+    computed: list[NamedExpr] = aggregates
+    values: list[Expr] = [_column(a.expr, a.name) for a in aggregates]
     if not takes_rows_back(expanded.node, expanded.keys, builder.options):
-        lowered = [NamedExpr(a.name, rewrite_aggregate(a.expr, schema)) for a in aggregates]
-    return Groups(
-        builder.aggregate(expanded.node, expanded.keys, lowered, span), keys, expanded.of, aggregates
-    )
+        computed, values = _lowered(aggregates, schema)
+    grouped = builder.aggregate(expanded.node, expanded.keys, computed, span)
+    of = zip((a.expr for a in aggregates), values, strict=True)
+    return Groups(grouped, keys, expanded.of, tuple(of))
+
+
+def _lowered(aggregates: Sequence[NamedExpr], schema: Schema) -> tuple[list[NamedExpr], list[Expr]]:
+    """What a stream can compute of aggregates, and each of them over the columns of that."""
+    computed: list[NamedExpr] = []
+    values: list[Expr] = []
+    for item in aggregates:
+        function = group_function(item.expr)
+        if function is None:
+            computed.append(NamedExpr(item.name, rewrite_aggregate(item.expr, schema)))
+            values.append(_column(item.expr, item.name))
+            continue
+        assert isinstance(item.expr, Call)  # what has a function
+        rows = group_rows(item.expr, schema)
+        # Functions of the same arguments share the rows.
+        known = next((other for other in computed if other.expr == rows), None)
+        if known is None:
+            known = NamedExpr(item.name, rows)
+            computed.append(known)
+        values.append(over_rows(function, item.expr, _column(rows, known.name)))
+    return computed, values
+
+
+def _column(expr: Expr, name: str) -> Column:
+    return Column(expr.type, expr.nullable, name)
 
 
 def _collect(expressions: Sequence[tuple[str | None, Expr]], taken: set[str]) -> list[NamedExpr]:
@@ -194,6 +216,10 @@ class _Output(Column):
     """A column of the aggregate; told apart from columns below it while items are checked."""
 
     __slots__ = ()
+
+
+def _output(expr: Expr) -> Expr:
+    return transform(expr, lambda e: _Output(e.type, e.nullable, e.name) if isinstance(e, Column) else None)
 
 
 def _no_key(call: Call, span: Span) -> DiagnosticError:

@@ -13,11 +13,25 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.frozen import frozen
 from compiler.functions import FUNCTIONS, functions_of_project
+from compiler.functions.kinds import is_ordered
 from compiler.functions.spec import Arg, Function, Nulls, TypeProblem
 from compiler.jobplan.model import ScalarFunction as JobScalar
 from compiler.plan import types as t
 from compiler.syntax.declarations import FunctionDecl, Project
-from compiler.syntax.python_functions import ProcessClass, PythonFunction, ScalarFunction
+from compiler.syntax.python_functions import (
+    AggregateFunction,
+    ProcessClass,
+    PythonFunction,
+    ValueFunction,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFunction:
+    """A Python aggregate function: under `sql_name`, Spark calls it with the rows of a group."""
+
+    sql_name: str
+    returns: t.DataType
 
 
 @frozen(slots=True)
@@ -26,14 +40,16 @@ class UserFunctions:
 
     Args:
         bundle: the hash of the files under functions/.
-        scalars: functions of expressions, by lower-case name.
+        called: functions of expressions, aggregates among them, by lower-case name.
+        aggregates: those that work on groups, by lower-case name.
         processes: process functions, by lower-case name.
         lowered: what the runtime registers.
         broken: lower-case names of what could not be read.
     """
 
     bundle: str = ""
-    scalars: Mapping[str, Function] = field(default_factory=dict)
+    called: Mapping[str, Function] = field(default_factory=dict)
+    aggregates: Mapping[str, GroupFunction] = field(default_factory=dict)
     processes: Mapping[str, ProcessClass] = field(default_factory=dict)
     lowered: tuple[JobScalar, ...] = ()
     broken: frozenset[str] = frozenset()
@@ -48,7 +64,7 @@ def visible(functions: UserFunctions) -> Iterator[None]:
     """Lets queries call the functions, while a project is bound."""
     token = _CURRENT.set(functions)
     try:
-        with functions_of_project(functions.scalars):
+        with functions_of_project(functions.called):
             yield
     finally:
         _CURRENT.reset(token)
@@ -57,6 +73,11 @@ def visible(functions: UserFunctions) -> Iterator[None]:
 def process_function(name: str) -> ProcessClass | None:
     """The process function of that name, without regard to case."""
     return _CURRENT.get().processes.get(name.lower())
+
+
+def aggregate_function(name: str) -> GroupFunction | None:
+    """The Python aggregate function of that name, in lower case."""
+    return _CURRENT.get().aggregates.get(name)
 
 
 def process_names() -> tuple[str, ...]:
@@ -95,17 +116,32 @@ def bind_functions(project: Project, reporter: Reporter) -> UserFunctions:
                     fix="rename the Python function",
                 )
             )
+        if isinstance(function, AggregateFunction) and not _can_be_sorted(function, reporter):
+            broken.add(name)
     bundle = project.python.digest if project.python.files else ""
-    scalars = {n: f for n, f in named.items() if isinstance(f, ScalarFunction)}
-    lowered = {_sql_name(f, bundle): f for f in scalars.values()}
+    called = {n: f for n, f in named.items() if isinstance(f, ValueFunction) and n not in broken}
+    lowered = {_sql_name(f, bundle): f for f in called.values()}
     return UserFunctions(
         bundle=bundle,
         broken=frozenset(broken),
-        scalars=MappingProxyType({name: _function(f, bundle) for name, f in scalars.items()}),
+        called=MappingProxyType({name: _function(name, f, bundle) for name, f in called.items()}),
+        aggregates=MappingProxyType(
+            {
+                name: GroupFunction(_sql_name(f, bundle), f.returns)
+                for name, f in called.items()
+                if isinstance(f, AggregateFunction)
+            }
+        ),
         processes=MappingProxyType({n: f for n, f in named.items() if isinstance(f, ProcessClass)}),
         lowered=tuple(
             JobScalar(
-                name, f.module, f.name, f.returns.sql, f.vectorized and bool(f.parameters), f.deterministic
+                name,
+                f.module,
+                f.name,
+                f.returns.sql,
+                f.vectorized and bool(f.parameters),
+                f.deterministic,
+                isinstance(f, AggregateFunction),
             )
             for name, f in sorted(lowered.items())
         ),
@@ -141,7 +177,7 @@ def _target(
                 if names
                 else "no file there has a function for queries",
                 fix=did_you_mean(text, names)
-                or "write module.name of a @headrace.scalar or a ProcessFunction",
+                or "write module.name of a @headrace.scalar, a @headrace.aggregate or a ProcessFunction",
             )
         )
     return found
@@ -150,15 +186,36 @@ def _target(
 # --- functions of expressions --------------------------------------------------
 
 
-def _sql_name(function: ScalarFunction, bundle: str) -> str:
+def _can_be_sorted(function: AggregateFunction, reporter: Reporter) -> bool:
+    """Whether a group's values have an order, in which every replay hands them over."""
+    for parameter in function.parameters:
+        if parameter.type is not None and not is_ordered(parameter.type):
+            reporter.add(
+                Diagnostic(
+                    codes.PYTHON_FUNCTION,
+                    f"argument `{parameter.name}` of `{function.name}` is {parameter.type}, without an order",
+                    function.span,
+                    cause="an aggregate function is handed a group's values in order, so that a replay gives "
+                    "the same result",
+                    fix="take what is needed of it in the query: an element, or a field",
+                )
+            )
+            return False
+    return True
+
+
+def _sql_name(function: ValueFunction, bundle: str) -> str:
     """A name that no other version of the function has: one may have to finish an epoch beside another."""
     return f"hr_{function.module.replace('.', '_')}_{function.name}_{bundle[:8]}".lower()
 
 
-def _function(function: ScalarFunction, bundle: str) -> Function:
+def _function(name: str, function: ValueFunction, bundle: str) -> Function:
     types = [p.type for p in function.parameters if p.type is not None]
+    aggregate = isinstance(function, AggregateFunction)
     return Function(
-        name=_sql_name(function, bundle),
+        # Spark has no aggregate of that name: `group_functions` calls another over the rows of a group.
+        name=name if aggregate else _sql_name(function, bundle),
+        aggregate=aggregate,
         min_args=sum(not p.optional for p in function.parameters),
         max_args=len(types),
         returns=_returns(function.returns, types),

@@ -71,7 +71,7 @@ def _refusals(plan: job.JobPlan, places: Mapping[str, Span]) -> list[Diagnostic]
         )
 
     if plan.functions is not None:
-        refuse("Python functions", "", "their files are kept and versioned by headrace's runtime")
+        refuse("what is under `functions/`", "", "their files are kept and versioned by headrace's runtime")
     for query in plan.queries:
         scope = Scope(plan.timezone, query.parallelism)
         for op in query.operators:

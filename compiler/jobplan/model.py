@@ -230,7 +230,11 @@ class FunctionFile(Struct, frozen=True):
 
 
 class ScalarFunction(Struct, frozen=True):
-    """A Python function that expressions call by `sql_name`, which no other version of it has."""
+    """A Python function that expressions call by `sql_name`, which no other version of it has.
+
+    With `aggregate` it is called with the rows of a group in order: an array of structs whose fields named by
+    `argument_field` are its arguments.
+    """
 
     sql_name: str
     module: str
@@ -238,6 +242,12 @@ class ScalarFunction(Struct, frozen=True):
     returns: str
     vectorized: bool
     deterministic: bool
+    aggregate: bool = False
+
+
+def argument_field(number: int) -> str:
+    """The field of a group's rows that holds an argument of a Python aggregate function, counted from 0."""
+    return f"arg{number}"
 
 
 class Functions(Struct, frozen=True):

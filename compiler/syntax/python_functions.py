@@ -46,8 +46,8 @@ class Parameter:
 
 
 @frozen(slots=True)
-class ScalarFunction:
-    """A function under `@headrace.scalar`: one value a row.
+class ValueFunction:
+    """A function that gives one value.
 
     Args:
         module: of the file, as it is imported.
@@ -61,6 +61,16 @@ class ScalarFunction:
     vectorized: bool
     deterministic: bool
     span: Span
+
+
+@frozen(slots=True)
+class ScalarFunction(ValueFunction):
+    """A function under `@headrace.scalar`: one value a row."""
+
+
+@frozen(slots=True)
+class AggregateFunction(ValueFunction):
+    """A function under `@headrace.aggregate`: one value a group."""
 
 
 @frozen(slots=True)
@@ -100,7 +110,12 @@ class ProcessClass:
     span: Span
 
 
-PythonFunction = ScalarFunction | ProcessClass
+PythonFunction = ScalarFunction | AggregateFunction | ProcessClass
+
+_DECORATORS: Final[dict[str, type[ScalarFunction | AggregateFunction]]] = {
+    "scalar": ScalarFunction,
+    "aggregate": AggregateFunction,
+}
 
 
 @frozen(slots=True)
@@ -174,9 +189,9 @@ class _Reader:
         for node in tree.body:
             try:
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    mark = next((d for d in node.decorator_list if _name(d) == "scalar"), None)
+                    mark = next((d for d in node.decorator_list if _name(d) in _DECORATORS), None)
                     if mark is not None:
-                        yield self._scalar(node, mark)
+                        yield self._value(node, mark)
                 elif isinstance(node, ast.ClassDef) and any(
                     _name(base) == "ProcessFunction" for base in node.bases
                 ):
@@ -188,7 +203,10 @@ class _Reader:
 
     # --- functions in expressions ---------------------------------------------
 
-    def _scalar(self, node: ast.FunctionDef | ast.AsyncFunctionDef, mark: ast.expr) -> ScalarFunction:
+    def _value(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, mark: ast.expr
+    ) -> ScalarFunction | AggregateFunction:
+        kind = _DECORATORS[_name(mark)]
         options = {k.arg: k.value for k in mark.keywords} if isinstance(mark, ast.Call) else {}
         if (
             isinstance(node, ast.AsyncFunctionDef)
@@ -201,7 +219,10 @@ class _Reader:
         if node.returns is None:
             message = f"`{node.name}` does not say what type it returns"
             raise self._error(message, node, f"write def {node.name}(…) -> float")
-        return ScalarFunction(
+        if kind is AggregateFunction and not [*node.args.posonlyargs, *node.args.args]:
+            message = f"`{node.name}` takes no argument, so it knows nothing of a group's rows"
+            raise self._error(message, node, f"write def {node.name}(price: float) -> float")
+        return kind(
             node.name,
             self._module,
             self._parameters(node, typed=True),

@@ -6,6 +6,10 @@
     def fahrenheit(celsius: float) -> float:
         return celsius * 9 / 5 + 32
 
+    @headrace.aggregate
+    def weighted(price: float, qty: int) -> float:
+        return (price * qty).sum() / qty.sum()
+
     class Silence(headrace.ProcessFunction):
         output = "since TIMESTAMP, seen BIGINT"
         seen = headrace.value_state("BIGINT", ttl="7 d")
@@ -74,6 +78,34 @@ def scalar(
             such as `"DECIMAL(10, 2)"` any SQL type.
         vectorized: whether it is called with pandas Series, which is quick; otherwise with one row's values.
         deterministic: whether the same arguments always give the same result.
+    """
+    del vectorized, deterministic  # the compiler reads them
+    return (lambda decorated: decorated) if function is None else function
+
+
+# --- functions of groups ------------------------------------------------------
+
+
+@overload
+def aggregate(function: F) -> F: ...
+
+
+@overload
+def aggregate(*, vectorized: bool = True, deterministic: bool = True) -> Callable[[F], F]: ...
+
+
+def aggregate(
+    function: F | None = None, *, vectorized: bool = True, deterministic: bool = True
+) -> F | Callable[[F], F]:
+    """Makes a function an aggregate: it is called once for each group, with the values of its rows.
+
+    The values are in the order of event time, those of one time in their own order; NULLs are among them. A
+    group that FILTER leaves without rows gives empty ones.
+
+    Args:
+        function: annotated with the type of one value for each argument, and with that of the result.
+        vectorized: whether it is called with pandas Series; otherwise with lists.
+        deterministic: whether the same values always give the same result.
     """
     del vectorized, deterministic  # the compiler reads them
     return (lambda decorated: decorated) if function is None else function

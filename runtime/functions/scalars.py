@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import udf
-from pyspark.sql.pandas.functions import pandas_udf
+from pyspark.sql.pandas.functions import arrow_udf, pandas_udf
+from pyspark.sql.types import DataType
 
 from compiler.jobplan.model import Functions, ScalarFunction
 from runtime.functions.bundle import Bundle
@@ -21,6 +22,9 @@ def register_functions(session: SparkSession, functions: Functions | None, folde
         return
     bundle = Bundle.read(folder)
     for function in functions.scalars:
+        if function.aggregate:
+            session.udf.register(function.sql_name, _aggregate(session, bundle, function))
+            continue
         call = _call(bundle, function)
         vectorized: Any = pandas_udf
         made: Any
@@ -32,6 +36,25 @@ def register_functions(session: SparkSession, functions: Functions | None, folde
         else:
             made = udf(call, function.returns)
         session.udf.register(function.sql_name, made if function.deterministic else made.asNondeterministic())
+
+
+def _aggregate(session: SparkSession, bundle: Bundle, function: ScalarFunction) -> Any:
+    """A function of the rows of a group, as Arrow has them: objects would cost more than the call itself."""
+    types, arrow = import_module("pyspark.sql.pandas.types"), import_module("pyarrow")
+    zone = session.conf.get("spark.sql.session.timeZone")
+    returns = types.to_arrow_type(DataType.fromDDL(function.returns), timezone=zone)
+    module, name, vectorized = function.module, function.name, function.vectorized
+
+    def call(groups: Any) -> Any:
+        of_groups = import_module("runtime.functions.aggregates").over_groups
+        found = bundle.load(module, name)
+        return of_groups(found, f"{module}.{name}", groups, returns, vectorized=vectorized)
+
+    call.__name__ = name
+    registered: Any = arrow_udf
+    call.__annotations__ = {"groups": arrow.Array, "return": arrow.Array}
+    made: Any = registered(call, function.returns)
+    return made if function.deterministic else made.asNondeterministic()
 
 
 def _call(bundle: Bundle, function: ScalarFunction) -> Callable[..., Any]:

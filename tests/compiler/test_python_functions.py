@@ -136,6 +136,86 @@ def test_mistakes_of_functions(name: str, tmp_path: Path, golden: Callable[[Path
     golden(DATA / f"{name}.txt", render_all(compiled.diagnostics))
 
 
+AGGREGATE = "import headrace\n@headrace.aggregate\ndef f(x: int, y: float = 1.0) -> float: ...\n"
+WINDOWS = "FROM TUMBLE(TABLE orders, DESCRIPTOR(at), INTERVAL '1' HOUR) GROUP BY window_start, window_end"
+GROUPED = f"CREATE MODEL m AS SELECT window_start, {{}} AS v {WINDOWS}"
+# The functions, and a model.
+AGGREGATE_MISTAKES = {
+    "no_annotation": (AGGREGATE.replace("x: int", "x"), GROUPED.format("f(qty)")),
+    "no_result": (AGGREGATE.replace(" -> float", ""), GROUPED.format("f(qty)")),
+    "no_argument": (AGGREGATE.replace("x: int, y: float = 1.0", ""), GROUPED.format("f()")),
+    "no_order": (AGGREGATE.replace("x: int", "x: dict[str, int]"), GROUPED.format("f(map(customer, qty))")),
+    "wrong_argument": (AGGREGATE, GROUPED.format("f(customer)")),
+    "too_many": (AGGREGATE, GROUPED.format("f(qty, 1.0, 2)")),
+    "distinct": (AGGREGATE, GROUPED.format("f(DISTINCT qty)")),
+    "within_group": (AGGREGATE, GROUPED.format("f(qty) WITHIN GROUP (ORDER BY at)")),
+    "no_groups": (AGGREGATE, "CREATE MODEL m AS SELECT customer FROM orders WHERE f(qty) > 1"),
+    "nested": (AGGREGATE, GROUPED.format("sum(f(qty))")),
+    "over": (
+        AGGREGATE,
+        "CREATE MODEL m AS SELECT f(qty) OVER (PARTITION BY customer ORDER BY at) AS v FROM orders",
+    ),
+    "with_ttl": (
+        AGGREGATE,
+        "CREATE MODEL m WITH (state_ttl = '1 d') AS SELECT f(qty) AS v FROM orders GROUP BY customer",
+    ),
+    "for_ever": (AGGREGATE, "CREATE MODEL m AS SELECT customer, f(qty) AS v FROM orders GROUP BY customer"),
+}
+
+
+@pytest.mark.parametrize("name", AGGREGATE_MISTAKES)
+def test_mistakes_of_aggregate_functions(
+    name: str, tmp_path: Path, golden: Callable[[Path, str], None]
+) -> None:
+    python, model = AGGREGATE_MISTAKES[name]
+    sink = "CREATE SINK out WITH (connector = 'delta', path = 'out') AS SELECT * FROM m;\n"
+    files = {"functions/f.py": python, "shop.sql": f"{ORDERS}\n{model};\n{sink}"}
+    compiled = compile_files(tmp_path, files)
+    assert compiled.plan is None
+    golden(DATA / f"aggregate_{name}.txt", render_all(compiled.diagnostics))
+
+
+AGGREGATES = f"""
+CREATE FUNCTION middle AS 'f.f' LANGUAGE PYTHON;
+
+CREATE SINK windows WITH (connector = 'filesystem', path = 'windows', format = 'json') AS
+SELECT window_start, round(f(qty), 2) AS a, middle(qty) + 1 AS b, sum(qty) AS total,
+  f(qty, price) FILTER (WHERE qty > 1) AS c
+{WINDOWS} HAVING f(qty) > 0;
+
+CREATE SINK sessions WITH (connector = 'filesystem', path = 'sessions', format = 'json') AS
+SELECT window_start, customer, f(qty) AS v
+FROM SESSION(TABLE orders PARTITION BY customer, DESCRIPTOR(at), INTERVAL '1' HOUR)
+GROUP BY window_start, window_end, customer;
+
+CREATE MODEL customers WITH (allow_unbounded = true) AS
+SELECT customer, f(qty) AS v FROM orders GROUP BY customer;
+
+CREATE SINK customers_out (PRIMARY KEY (customer) NOT ENFORCED)
+WITH (connector = 'delta', path = 'customers') AS SELECT * FROM customers;
+"""
+
+
+def test_aggregate_functions_are_called_over_the_rows_of_groups(
+    tmp_path: Path, golden: Callable[[Path, str], None]
+) -> None:
+    compiled = compile_files(tmp_path, {"functions/f.py": AGGREGATE, "shop.sql": f"{ORDERS}\n{AGGREGATES}"})
+    assert compiled.plan is not None, render_all(compiled.diagnostics)
+    assert plan_from_json(to_json(compiled.plan)) == compiled.plan
+    golden(DATA / "aggregates.txt", explain_text(compiled.plan) + "\n" + to_json(compiled.plan.functions))
+
+
+def test_state_of_an_aggregate_function_outlives_its_text(tmp_path: Path) -> None:
+    states = []
+    for number, text in enumerate((AGGREGATE, AGGREGATE.replace("...", "return 2.0"))):
+        files = {"functions/f.py": text, "shop.sql": f"{ORDERS}\n{AGGREGATES}"}
+        plan = compile_files(tmp_path / str(number), files).plan
+        assert plan is not None
+        states.append([query.state for query in plan.queries])
+        assert all(query.state for query in plan.queries)
+    assert states[0] == states[1]
+
+
 CLASS = FUNCTIONS[FUNCTIONS.index("class Spender") :]
 PROCESS_MISTAKES: dict[str, tuple[str, str]] = {
     "no_output": (CLASS.replace("    output =", "    given ="), "Spender(TABLE orders, least => 1)"),

@@ -1,4 +1,4 @@
-"""Windows over generated streams, out of order and with late rows, against plain Python.
+"""Windows over generated streams, out of order and with late rows, against plain Python and DuckDB.
 
 Many small streams run through one query, told apart by their key. The reference goes epoch by epoch, since
 what is late hangs on the watermark: that of two epochs ago for rows, that of the last epoch for what closes.
@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import plans
 import pytest
 from files import rows_of
@@ -40,17 +41,23 @@ CREATE SOURCE events (
 
 CREATE SINK tumbling WITH (connector = 'filesystem', path = 'tumbling', format = 'json') AS
 SELECT window_start, window_end, k, count(*) AS n, COUNT(DISTINCT v) AS kinds, SUM(DISTINCT v) AS total,
-  AVG(DISTINCT v) FILTER (WHERE v > 2) AS mean
+  AVG(DISTINCT v) FILTER (WHERE v > 2) AS mean, path(v) AS path, path(v) FILTER (WHERE v > 2) AS high
 FROM TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECONDS, -INTERVAL '17' SECONDS)
 GROUP BY window_start, window_end, k;
 
+CREATE SINK hopping WITH (connector = 'filesystem', path = 'hopping', format = 'json') AS
+SELECT window_start, window_end, k, v % 2 AS odd, count(*) AS n, sum(v) AS total, gaps(ts, v) AS gaps
+FROM HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '4' SECONDS, INTERVAL '12' SECONDS, INTERVAL '1' SECOND)
+GROUP BY window_start, window_end, GROUPING SETS ((k, v % 2), (v % 2), ());
+
 CREATE SINK cumulating WITH (connector = 'filesystem', path = 'cumulating', format = 'json') AS
-SELECT window_start, window_end, k, v % 2 AS odd, grouping_id(k, v % 2) AS part, sum(v) AS total
+SELECT window_start, window_end, k, v % 2 AS odd, grouping_id(k, v % 2) AS part, sum(v) AS total,
+  path(v) AS path
 FROM CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '6' SECONDS)
 GROUP BY window_start, window_end, ROLLUP (k, v % 2);
 
 CREATE SINK sessions WITH (connector = 'filesystem', path = 'sessions', format = 'json') AS
-SELECT window_start, window_end, k, sum(v) AS total
+SELECT window_start, window_end, k, sum(v) AS total, path(v) AS path
 FROM SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECONDS)
 WHERE v > 2
 GROUP BY window_start, window_end, k;
@@ -74,6 +81,24 @@ SELECT window_start, window_end, count(*) AS visits, sum(n) AS n
 FROM CUMULATE(TABLE visits, DESCRIPTOR(ended), INTERVAL '4' SECONDS, INTERVAL '12' SECONDS)
 GROUP BY window_start, window_end;
 """
+
+FUNCTIONS = '''
+import headrace
+
+
+@headrace.aggregate(vectorized=False)
+def path(values: int) -> str:
+    """The values in the order in which they come."""
+    return "".join(map(str, values))
+
+
+@headrace.aggregate
+def gaps(at: "TIMESTAMP(3)", weight: int) -> int:
+    """Milliseconds between rows, weighed; NULL of one row."""
+    if len(at) < 2:
+        return None
+    return int((at.diff().dt.total_seconds() * 1000 * weight)[1:].sum())
+'''
 
 
 @dataclass(frozen=True)
@@ -165,34 +190,87 @@ def at(ms: int) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
+def in_order(rows: Iterable[Event]) -> list[int]:
+    """The values of a group as an aggregate function is handed them."""
+    return [row.v for row in sorted(rows, key=lambda row: (row.ms, row.v))]
+
+
+def path(values: Iterable[int]) -> str:
+    """As the function of that name does it."""
+    return "".join(map(str, values))
+
+
 def tumbling(epochs: list[list[Event]]) -> Counter[tuple[Any, ...]]:
-    groups: dict[tuple[int, int, int], list[int]] = {}
+    groups: dict[tuple[int, int, int], list[Event]] = {}
     for start, end, row in kept_in_windows(epochs, 10_000, 3_000, 10_000):
-        groups.setdefault((start, end, row.k), []).append(row.v)
+        groups.setdefault((start, end, row.k), []).append(row)
     found: Counter[tuple[Any, ...]] = Counter()
-    for (start, end, k), values in groups.items():
+    for (start, end, k), rows in groups.items():
+        values = in_order(rows)
         kinds = set(values)
         large = [v for v in kinds if v > 2]
         mean = sum(large) / len(large) if large else None
-        found[at(start), at(end), k, len(values), len(kinds), sum(kinds), mean] += 1
+        high = path(v for v in values if v > 2)
+        found[at(start), at(end), k, len(values), len(kinds), sum(kinds), mean, path(values), high] += 1
     return found
 
 
 def cumulating(epochs: list[list[Event]]) -> Counter[tuple[Any, ...]]:
-    groups: dict[tuple[Any, ...], int] = {}
-    for start, end, row in kept_in_windows(epochs, 6_000, 0, 2_000):
-        for keys in ((row.k, row.v % 2, 0), (row.k, None, 1), (None, None, 3)):
-            key = (at(start), at(end), *keys)
-            groups[key] = groups.get(key, 0) + row.v
-    return Counter((*key, total) for key, total in groups.items())
+    """DuckDB's aggregates over the rows that are not late."""
+    windows = windows_in_duckdb(6_000, slide=6_000, step=2_000)
+    sql = f"""
+        SELECT s, e, k, v % 2, grouping(k, v % 2), sum(v), string_agg(v, '' ORDER BY ms, v)
+        FROM ({windows}) GROUP BY s, e, ROLLUP (k, v % 2)
+    """
+    return in_duckdb(epochs, sql)
+
+
+def hopping(epochs: list[list[Event]]) -> Counter[tuple[Any, ...]]:
+    """DuckDB's aggregates over the rows that are not late."""
+    windows = windows_in_duckdb(12_000, slide=4_000, offset=1_000)
+    sql = f"""
+        WITH rows AS ({windows}),
+        grouped AS (
+          SELECT s, e, k, v % 2 AS odd, count(*) AS n, sum(v) AS total,
+            list({{'ms': ms, 'v': v}} ORDER BY ms, v) AS l
+          FROM rows GROUP BY s, e, GROUPING SETS ((k, v % 2), (v % 2), ())
+        )
+        SELECT s, e, k, odd, n, total,
+          list_sum([(l[i].ms - l[i - 1].ms) * l[i].v FOR i IN range(2, n + 1)])
+        FROM grouped
+    """
+    return in_duckdb(epochs, sql)
+
+
+def windows_in_duckdb(size: int, *, slide: int, offset: int = 0, step: int | None = None) -> str:
+    """A query for the rows, once for each window (`s`, `e`) that they are in and not late for."""
+    return f"""
+        SELECT events.*, s, s + width AS e
+        FROM events,
+          unnest(range(0, {size}, {slide})) AS back(b),
+          unnest(range({step or size}, {size + 1}, {step or size})) AS ends(width),
+          LATERAL (SELECT (ms - {offset}) // {slide} * {slide} + {offset} - b AS s)
+        WHERE ms >= s AND ms < s + width AND s + width > late
+    """
+
+
+def in_duckdb(epochs: list[list[Event]], sql: str) -> Counter[tuple[Any, ...]]:
+    """The rows of a query over `events`: its first two columns are times, in milliseconds."""
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE events (ms BIGINT, k INT, v INT, late BIGINT)")
+        rows = [(row.ms, row.k, row.v, late) for late, _, part in watermarks(epochs) for row in part]
+        database.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
+        found = database.execute(sql).fetchall()
+    return Counter((at(start), at(end), *values) for start, end, *values in found)
 
 
 def sessions(epochs: list[list[Event]]) -> Counter[tuple[Any, ...]]:
     found: Counter[tuple[Any, ...]] = Counter()
     for session in sessions_of(epochs, 3_000, by_key=True):
-        values = [row.v for row in session.rows if row.v > 2]
+        values = in_order(row for row in session.rows if row.v > 2)
         if values:
-            found[at(session.start), at(session.end), session.rows[0].k, sum(values)] += 1
+            key = (at(session.start), at(session.end), session.rows[0].k)
+            found[(*key, sum(values), path(values))] += 1
     return found
 
 
@@ -222,9 +300,13 @@ def stacked(epochs: list[list[Event]]) -> Counter[tuple[Any, ...]]:
 
 REFERENCES = {
     "stacked": (stacked, ("window_start", "window_end", "visits", "n")),
-    "tumbling": (tumbling, ("window_start", "window_end", "k", "n", "kinds", "total", "mean")),
-    "cumulating": (cumulating, ("window_start", "window_end", "k", "odd", "part", "total")),
-    "sessions": (sessions, ("window_start", "window_end", "k", "total")),
+    "tumbling": (
+        tumbling,
+        ("window_start", "window_end", "k", "n", "kinds", "total", "mean", "path", "high"),
+    ),
+    "hopping": (hopping, ("window_start", "window_end", "k", "odd", "n", "total", "gaps")),
+    "cumulating": (cumulating, ("window_start", "window_end", "k", "odd", "part", "total", "path")),
+    "sessions": (sessions, ("window_start", "window_end", "k", "total", "path")),
     "rows": (rows, ("k", "v", "ts", "window_start", "window_end")),
     "busy": (busy, ("window_start", "window_end", "n")),
 }
@@ -236,6 +318,8 @@ def test_generated_streams(session: SparkSession, tmp_path: Path, seed: int) -> 
         "name: generated\nversion: '1'\ntargets: {dev: {master: 'local[2]', parallelism: 2}}\n"
     )
     (tmp_path / "pipeline.sql").write_text(PIPELINE)
+    (tmp_path / "functions").mkdir()
+    (tmp_path / "functions" / "groups.py").write_text(FUNCTIONS)
     epochs = generate(seed)
     for number, part in enumerate(epochs):
         lines = [(at(row.ms)[:-1].replace("T", " "), row.k, row.v) for row in part]
