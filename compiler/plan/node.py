@@ -87,6 +87,11 @@ class Node:
         """Whether it keeps state from epoch to epoch."""
         return False
 
+    @property
+    def heeds_watermark(self) -> bool:
+        """Whether event time decides what it gives or forgets, and not the epoch's clock or nothing."""
+        return self.is_stateful
+
     def takes_changes(self, index: int) -> bool:
         """Whether input `index` may be changes (`plan.changelog`); else each would be taken for a new row."""
         return False

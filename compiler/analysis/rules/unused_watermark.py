@@ -12,9 +12,9 @@ from compiler.plan.operators import Watermark
 
 
 def unused_watermark(plan: LogicalPlan) -> Iterator[Diagnostic]:
-    """HR310 (warning) for the watermark of a source that is read, but by nothing that keeps state."""
+    """HR310 (warning) for the watermark of a source that is read, but by nothing that asks for event time."""
     nodes = list(walk(*(sink.node for sink in plan.sinks)))
-    used = {id(node) for node in walk(*(node for node in nodes if node.is_stateful and not node.updates))}
+    used = {id(node) for node in walk(*(node for node in nodes if node.heeds_watermark))}
     for node in nodes:
         if isinstance(node, Watermark) and id(node) not in used:
             source = node.uid.split(".")[0]

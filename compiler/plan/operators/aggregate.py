@@ -81,6 +81,10 @@ class Aggregate(OneInput):
     def updates(self) -> bool:
         return not self.changelog.is_append
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return self.is_stateful and self.event_time_key is not None
+
     def bound(self) -> str:
         """How long a group is kept, as a sentence."""
         key = self.event_time_key

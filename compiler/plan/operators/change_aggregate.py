@@ -78,6 +78,10 @@ class ChangeAggregate(KeyedState):
         args = (a.arg for a in self.aggregates if a.arg is not None)
         return (*(key.expr for key in self.keys), *args)
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return False
+
     def _bound(self) -> str:
         if self.state_ttl_ms is not None:
             return f"a group goes {format_ms(self.state_ttl_ms)} after its last row"

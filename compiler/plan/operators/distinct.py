@@ -47,6 +47,10 @@ class Distinct(OneInput):
     def is_stateful(self) -> bool:
         return self.is_stream
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return self.is_stateful and self.event_time is not None
+
     def state(self, operator: str) -> job.State | None:
         if not self.is_stateful:
             return None

@@ -39,6 +39,10 @@ class Normalize(KeyedState):
     def orders_rows(self) -> bool:
         return True
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return False
+
     def _bound(self) -> str:
         if self.state_ttl_ms is not None:
             return f"a row goes {format_ms(self.state_ttl_ms)} after its last change"

@@ -116,6 +116,10 @@ class TopN(OneInput):
     def is_stateful(self) -> bool:
         return self.is_stream
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return self.is_stateful and self.emit in ("closed", "first_by_time")
+
     def bound(self) -> str:
         """How long a group is kept, as a sentence."""
         key = self.closing_key
