@@ -26,7 +26,7 @@ from compiler.syntax.python_functions import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen(slots=True)
 class GroupFunction:
     """A Python aggregate function: under `sql_name`, Spark calls it with the rows of a group."""
 
