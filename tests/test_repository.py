@@ -107,3 +107,23 @@ def test_cases_are_those_of_the_specification() -> None:
             copy = ROOT / "tests" / "cases" / original.relative_to(ORIGINAL_CASES)
             assert copy.is_file(), f"{copy} is missing"
             assert copy.read_bytes() == original.read_bytes(), f"{copy} differs from its original"
+
+
+def test_tests_that_pin_facts_are_there() -> None:
+    """ARCHITECTURE.md says what Spark does and which test notices when that changes."""
+    tables = text_of("compiler/ARCHITECTURE.md").partition("## What Spark would drop")[2]
+    rows = [
+        line.split(" | ") for line in tables.splitlines() if line.startswith("| ") and "`tests/`" not in line
+    ]
+    named = [name for cells in rows for name in re.findall(r"`([^`]+)`", cells[-1])]
+    assert named
+    missing, path = [], ""
+    for name in named:
+        if "/" in name or name.endswith(".py"):
+            path = f"tests/{name}"
+            found = (ROOT / path).exists()
+        else:
+            found = name in text_of(path)
+        if not found:
+            missing.append(f"{path}: {name}")
+    assert missing == []

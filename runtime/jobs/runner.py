@@ -132,6 +132,7 @@ class _Supervisor:
             if not self._ending(tasks):
                 retired = preparation.remember(job, queries)
                 for task in tasks:
+                    _begin_owed(task)
                     self._start(task, task.main, _trigger(task.query))
             while not all(task.ended for task in tasks):
                 for task in tasks:
@@ -328,6 +329,15 @@ class _Supervisor:
                 if not sink.removed
             ),
         )
+
+
+def _begin_owed(task: _Task) -> None:
+    """Begins the epoch for which the run before did not live long enough, if there is one."""
+    checkpoint = task.main.checkpoint
+    if task.query.state and task.query.output_mode == "append":
+        owed = checkpoint.owed_watermark_ms
+        if owed is not None:
+            checkpoint.begin_empty(owed)
 
 
 def _set_aside(executions: Sequence[Execution]) -> tuple[SetAside, ...]:

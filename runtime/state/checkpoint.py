@@ -1,7 +1,7 @@
-"""A query's checkpoint, as Spark lays it out: read here, and written in two places only.
+"""A query's checkpoint, as Spark lays it out: read here, and written in few places only.
 
-Written are the id before the first start, so that sinks can be claimed for it, and the offsets that
-close a bounded run.
+Written are the id before the first start, so that sinks can be claimed for it, and the offsets of epochs
+without input: that which closes a bounded run, and that which a killed run has not come to.
 """
 
 from __future__ import annotations
@@ -84,15 +84,36 @@ class Checkpoint:
         number = self._metadata(self.last_begun)["conf"].get("spark.sql.shuffle.partitions")
         return int(number) if number is not None else None
 
+    @property
+    def owed_watermark_ms(self) -> int | None:
+        """The watermark that the last epoch has left and no epoch has closed anything by; None if none.
+
+        Spark (4.2.0) runs an epoch without input for it, but only in the run that has moved the watermark: if
+        that run dies first, windows which are complete would wait for the next rows.
+        """
+        last = self.last_committed
+        if last < 0 or last != self.last_begun:
+            return None
+        try:
+            line = (self.path / "commits" / str(last)).read_text().split("\n")[1]
+            moved = int(json.loads(line).get("nextBatchWatermarkMs", 0))
+        except (OSError, ValueError, IndexError, AttributeError, TypeError) as error:
+            raise self.broken(f"{self.path / 'commits' / str(last)} is damaged") from error
+        return moved if moved > self._metadata(last)["batchWatermarkMs"] else None
+
     def begin_close(self) -> None:
-        """Writes the offsets of one more epoch, without input and with a watermark behind everything.
+        """Begins one more epoch, with a watermark behind everything."""
+        self.begin_empty(CLOSED_WATERMARK_MS)
+
+    def begin_empty(self, watermark_ms: int) -> None:
+        """Writes the offsets of one more epoch, without input and with a watermark.
 
         It is an epoch like others: killed in the middle, it is in flight and gives the same rows.
         """
         last = self.last_begun
         lines = self._lines(last)
         metadata = json.loads(lines[1])
-        metadata["batchWatermarkMs"] = CLOSED_WATERMARK_MS
+        metadata["batchWatermarkMs"] = watermark_ms
         lines[1] = json.dumps(metadata, separators=(",", ":"))
         write_atomically(self.path / "offsets" / str(last + 1), "\n".join(lines))
 

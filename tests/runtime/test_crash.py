@@ -111,6 +111,30 @@ def test_killed_while_closing(session: SparkSession, tmp_path: Path) -> None:
     assert table(session, tmp_path / "table", "k", "total") == ALL
 
 
+def test_killed_before_the_epoch_that_closes_what_the_last_rows_have_passed(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    three_files(tmp_path)
+    plan = plans.sums_plan(plans.sink("agg", plans.SUMS, path="files", uid="files"))
+    # Spark then does not come to the epoch without rows, just as if it had died before it.
+    session.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+    try:
+        assert run(plan, tmp_path, session=session).failures == ()
+    finally:
+        session.conf.unset("spark.sql.streaming.noDataMicroBatches.enabled")
+    before = checkpoint(tmp_path)
+    assert before.last_committed == 2
+    assert before.owed_watermark_ms is not None
+    assert tuples_of(tmp_path / "files", "k", "total") == [("x", 1), ("y", 2)]
+    # No new rows: what is complete goes out all the same, and once.
+    for _ in range(2):
+        assert run(plan, tmp_path, session=session).failures == ()
+        assert tuples_of(tmp_path / "files", "k", "total") == SUMS
+        after = checkpoint(tmp_path)
+        assert after.last_committed == 3
+        assert after.owed_watermark_ms is None
+
+
 def test_epoch_in_flight_is_finished_with_its_own_plan_and_seeds(
     session: SparkSession, tmp_path: Path
 ) -> None:

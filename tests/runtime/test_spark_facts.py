@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.pandas.functions import ArrowUDFType, arrow_udf
 
 
 def test_aggregates_in_python_are_refused(session: SparkSession, tmp_path: Path) -> None:
@@ -20,9 +20,9 @@ def test_aggregates_in_python_are_refused(session: SparkSession, tmp_path: Path)
 
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.json").write_text('{"k": 1, "v": 2}\n')
-    rows = session.readStream.schema("k INT, v INT").json(str(tmp_path / "in"))
+    rows = session.readStream.name("rows").schema("k INT, v INT").json(str(tmp_path / "in"))
     made: Any = arrow_udf
-    grouped = rows.groupBy("k").agg(made(total, "INT", 252)(F.col("v")).alias("v"))
+    grouped = rows.groupBy("k").agg(made(total, "INT", ArrowUDFType.GROUPED_AGG)(F.col("v")).alias("v"))
     query = grouped.writeStream.format("noop").outputMode("update").trigger(availableNow=True)
     with pytest.raises(StreamingQueryException, match="doesn't support group aggregate pandas UDF"):
         query.start(checkpointLocation=str(tmp_path / "checkpoint")).processAllAvailable()
