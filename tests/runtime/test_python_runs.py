@@ -149,3 +149,66 @@ def test_a_function_that_fails_is_named(tmp_path: Path, session: SparkSession) -
     (failure,) = [query.failure for query in report.queries if query.failure]
     assert failure.message == "query out failed in out.process"
     assert failure.cause == "Silence: AttributeError: 'Silence' object has no attribute 'lost'"
+
+
+PHRASES = """
+CREATE SOURCE words (who STRING, at TIMESTAMP(3), word STRING, n INT,
+  WATERMARK FOR at AS at - INTERVAL '1' SECOND
+) WITH (connector = 'filesystem', path = 'in', format = 'json', max_files_per_epoch = 1);
+
+CREATE MODEL spoken WITH (allow_unbounded = true) AS
+SELECT who, concat_ws(', ', phrase(word), date_format(newest(at), 'HH:mm:ss')) AS phrase
+FROM words GROUP BY who;
+
+CREATE SINK out (PRIMARY KEY (who) NOT ENFORCED) WITH (connector = 'delta', path = 'out') AS
+SELECT * FROM spoken;
+"""
+PHRASE = """
+import headrace
+
+
+@headrace.aggregate(vectorized=False)
+def phrase(word: str) -> str:
+    return " ".join(word)
+
+
+@headrace.aggregate
+def newest(at: "TIMESTAMP(3)") -> "TIMESTAMP(3)":
+    return at.max()
+"""
+
+
+def test_rows_of_groups_outlive_the_code_that_is_called_over_them(
+    tmp_path: Path, session: SparkSession
+) -> None:
+    functions = tmp_path / "functions"
+    functions.mkdir()
+    (tmp_path / "headrace.yml").write_text(
+        "name: talk\nversion: '1'\ntimezone: Asia/Tokyo\n"
+        "targets: {dev: {master: 'local[2]', parallelism: 2}}\n"
+    )
+    (tmp_path / "talk.sql").write_text(PHRASES)
+
+    def phrases() -> dict[str, str]:
+        return {
+            row.who: row.phrase for row in session.read.format("delta").load(str(tmp_path / "out")).collect()
+        }
+
+    def go(text: str) -> RunReport:
+        (functions / "texts.py").write_text(text)
+        return run(compiled(tmp_path), tmp_path, session=session)
+
+    lay(tmp_path, 1, ("ann", 5, "well", 1), ("bob", 2, "hm", 1))
+    # Without a window nothing is too late.
+    lay(tmp_path, 2, ("ann", 1, "so", 1))
+    ok(go(PHRASE))
+    assert phrases() == {"ann": "so well, 00:00:05", "bob": "hm, 00:00:02"}
+    lay(tmp_path, 3, ("ann", 3, "then", 1))
+    ok(go(PHRASE.replace('" "', '"-"')))
+    assert phrases() == {"ann": "so-then-well, 00:00:05", "bob": "hm, 00:00:02"}
+    lay(tmp_path, 4, ("ann", 6, "bye", 1))
+    (failure,) = go(PHRASE.replace('" "', "1 / 0")).failures
+    assert failure.message == "query out failed in texts.phrase"
+    assert failure.cause == "ZeroDivisionError: division by zero"
+    ok(go(PHRASE))
+    assert phrases() == {"ann": "so then well bye, 00:00:06", "bob": "hm, 00:00:02"}
