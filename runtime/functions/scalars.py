@@ -16,14 +16,23 @@ from compiler.jobplan.model import Functions, ScalarFunction
 from runtime.functions.bundle import Bundle
 
 
-def register_functions(session: SparkSession, functions: Functions | None, folder: Path) -> None:
-    """Makes a plan's functions callable under their names, from the copy of the files in a folder."""
+def register_functions(
+    session: SparkSession, functions: Functions | None, folder: Path, timezone: str
+) -> None:
+    """Makes a plan's functions callable under their names, from the copy of the files in a folder.
+
+    Args:
+        session: where queries call them.
+        functions: those of the plan.
+        folder: holds the files.
+        timezone: that of the plan, which the session has only once a query starts.
+    """
     if functions is None or not functions.scalars:
         return
     bundle = Bundle.read(folder)
     for function in functions.scalars:
         if function.aggregate:
-            session.udf.register(function.sql_name, _aggregate(session, bundle, function))
+            session.udf.register(function.sql_name, _aggregate(bundle, function, timezone))
             continue
         call = _call(bundle, function)
         vectorized: Any = pandas_udf
@@ -38,11 +47,10 @@ def register_functions(session: SparkSession, functions: Functions | None, folde
         session.udf.register(function.sql_name, made if function.deterministic else made.asNondeterministic())
 
 
-def _aggregate(session: SparkSession, bundle: Bundle, function: ScalarFunction) -> Any:
+def _aggregate(bundle: Bundle, function: ScalarFunction, timezone: str) -> Any:
     """A function of the rows of a group, as Arrow has them: objects would cost more than the call itself."""
     types, arrow = import_module("pyspark.sql.pandas.types"), import_module("pyarrow")
-    zone = session.conf.get("spark.sql.session.timeZone")
-    returns = types.to_arrow_type(DataType.fromDDL(function.returns), timezone=zone)
+    returns = types.to_arrow_type(DataType.fromDDL(function.returns), timezone=timezone)
     module, name, vectorized = function.module, function.name, function.vectorized
 
     def call(groups: Any) -> Any:

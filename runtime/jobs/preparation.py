@@ -125,7 +125,7 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
         found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
     if found:
         raise DiagnosticError(*found)
-    register_functions(job.session, plan.functions, job.root.plan_folder(sha256) / "functions")
+    register_functions(job.session, plan.functions, job.root.plan_folder(sha256) / "functions", plan.timezone)
     context = Context(
         session=job.session,
         project_dir=job.project_dir,
