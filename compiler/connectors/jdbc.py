@@ -38,6 +38,5 @@ CONNECTOR = Connector(
     location="table",
     upsert=True,
     lookup=True,
-    stream=False,
     flink=("postgres", "postgresql"),
 )

@@ -139,7 +139,6 @@ MATCH_UNBOUNDED = Code("HR356", "a pattern without WITHIN", _WARNING)
 PYTHON_FUNCTION = Code("HR357", "Python function that cannot be read")
 PROCESS_CALL = Code("HR358", "process function and its input do not fit")
 FUNCTION_TARGET = Code("HR359", "function is not found")
-NOT_A_STREAM = Code("HR360", "table that is read as a stream")
 
 # HR4xx: delivery
 SAME_PATH = Code("HR401", "two writers on one path")

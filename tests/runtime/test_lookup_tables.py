@@ -1,8 +1,9 @@
-"""Tables of PostgreSQL and Delta, looked up: what an epoch has read it reads again, whatever came after."""
+"""Tables of PostgreSQL and Delta: what an epoch has read it reads again, whatever came after."""
 
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -157,3 +158,35 @@ def test_run_with_lookups(session: SparkSession, postgres: Database, tmp_path: P
         ("b", None, None),
     ]
     postgres.execute(f"DROP OWNED BY {postgres.name}", f"DROP ROLE {postgres.name}")
+
+
+def test_a_table_is_read_once(session: SparkSession, postgres: Database, tmp_path: Path) -> None:
+    columns = (*RATES, m.Column("at", "TIMESTAMP"))
+    scan = m.Scan(
+        "scan", "rates", "rates", "jdbc", {**postgres.options, "table": "rates", "max_retries": 1}, columns
+    )
+    sinks = tuple(plans.sink("scan", columns, path=name, uid=name) for name in ("file", "taken"))
+    both = plans.plan(plans.query((scan,), "scan", sinks))
+    assert [failure.code.name for failure in run(both, tmp_path, session=session).failures] == ["HR417"]
+    postgres.execute(
+        "CREATE TABLE rates (currency text, rate int, at timestamp)",
+        "INSERT INTO rates VALUES ('EUR', 114, '2024-01-01 00:00:00'), ('YEN', NULL, NULL)",
+    )
+    # The epoch begins, one sink has its rows, the other is in the way; and the table changes meanwhile.
+    at_once = threading.Event()
+    at_once.set()
+    assert run(both, tmp_path, session=session, stop=at_once).failures == ()
+    (tmp_path / "taken" / "_spark_metadata").write_text("a file in the way")
+    assert run(both, tmp_path, session=session).failures != ()
+    assert tuples_of(tmp_path / "file", "currency", "rate") == [("EUR", 114), ("YEN", None)]
+    postgres.execute("DELETE FROM rates WHERE currency = 'YEN'", "INSERT INTO rates VALUES ('USD', 1, NULL)")
+    (tmp_path / "taken" / "_spark_metadata").unlink()
+    for _ in range(2):
+        assert run(both, tmp_path, session=session).failures == ()
+        for name in ("file", "taken"):
+            assert tuples_of(tmp_path / name, "currency", "rate") == [("EUR", 114), ("YEN", None)]
+    wider = replace(scan, columns=(*columns, m.Column("note", "STRING")))
+    changed = plans.plan(plans.query((wider,), "scan", both.queries[0].sinks))
+    assert [failure.code.name for failure in run(changed, tmp_path, session=session).failures] == ["HR417"]
+    assert run(both, tmp_path, session=session, full_refresh=True).failures == ()
+    assert tuples_of(tmp_path / "file", "currency", "rate") == [("EUR", 114), ("USD", 1)]

@@ -23,7 +23,6 @@ from compiler.analysis.rules.same_location import same_location
 from compiler.analysis.rules.several_inputs import several_inputs
 from compiler.analysis.rules.sink_columns import sink_columns
 from compiler.analysis.rules.static_sink import static_sink
-from compiler.analysis.rules.streamed_tables import streamed_tables
 from compiler.analysis.rules.timeless_rows import timeless_rows
 from compiler.analysis.rules.top_n_state import top_n_state
 from compiler.analysis.rules.unused import unused
@@ -55,7 +54,6 @@ RULES: tuple[Rule, ...] = (
     match_bounds,
     versioned_state,
     lookups,
-    streamed_tables,
     timeless_rows,
     unused,
 )

@@ -1,4 +1,4 @@
-"""URLs of databases that can be written to and looked up."""
+"""URLs of databases that can be written to and read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.diagnostics.source import Span
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import walk
-from compiler.plan.operators import LookupTable
+from compiler.plan.operators import LookupTable, Scan
 
 _KNOWN = ("jdbc:postgresql:", "postgresql:", "postgres:")
 
@@ -26,7 +26,7 @@ def database_url(plan: LogicalPlan) -> Iterator[Diagnostic]:
                 sink.places.get("url", sink.span),
             )
     for node in walk(*(sink.node for sink in plan.sinks)):
-        if isinstance(node, LookupTable) and node.connector == "jdbc":
+        if isinstance(node, (LookupTable, Scan)) and node.connector == "jdbc":
             cause = "tables are read through PostgreSQL's own client"
             yield from _judge(
                 dict(node.options), f"source `{node.uid}` cannot read", cause, plan.places.get(node.uid)

@@ -36,6 +36,11 @@ _READABLE: dict[type[t.DataType], tuple[str, ...]] = {
 }
 
 
+def arrow_type(field: t.StructField) -> pa.DataType:
+    """The type of a column in the file."""
+    return to_arrow_type(field.dataType, timezone="UTC")
+
+
 class UnreadableValue(ValueError):
     """A value that is there and that the declared type does not have."""
 
@@ -92,8 +97,8 @@ def save(
         for field in fields
     )
     query = sql.SQL("SELECT {} FROM {}").format(chosen, table.quoted)
-    schema = pa.schema([(field.name, to_arrow_type(field.dataType, timezone="UTC")) for field in fields])
-    with pq.ParquetWriter(file, schema) as out, connection.cursor("headrace_lookup") as cursor:
+    schema = pa.schema([(field.name, arrow_type(field)) for field in fields])
+    with pq.ParquetWriter(file, schema) as out, connection.cursor("headrace_read") as cursor:
         cursor.execute(query)
         while rows := cursor.fetchmany(_ROWS):
             arrays = [
