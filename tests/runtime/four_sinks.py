@@ -146,26 +146,30 @@ class Victim:
 
     def kill(self, what: str) -> bool:
         """Kills the `driver`, the `jvm` or a Python `worker`; False if there is none."""
-        below = _descendants(self._process.pid)
-        of_kind = {
-            "driver": [self._process.pid],
-            "jvm": [pid for pid in below if _command(pid).split(b"\0")[0].endswith(b"/java")],
-            # Forked from the nursery, which their command lines name, or of pyspark's own daemon.
-            "worker": _workers(below),
-        }[what]
-        if not self.alive or not of_kind:
-            return False
-        try:
-            os.kill(random.choice(of_kind), signal.SIGKILL)
-        except ProcessLookupError:
-            return False
-        return True
+        return self.alive and kill(self._process.pid, what)
 
 
-def _workers(below: dict[int, int]) -> list[int]:
-    nurseries = {pid for pid in below if b"workers.server" in _command(pid) and below[pid] not in below}
+def kill(driver: int, what: str) -> bool:
+    """The same of the run that a process drives."""
+    below = _descendants(driver)
+    of_kind = {
+        "driver": [driver],
+        "jvm": [pid for pid in below if _command(pid).split(b"\0")[0].endswith(b"/java")],
+        "worker": _workers(below, driver),
+    }[what]
+    if not of_kind:
+        return False
+    try:
+        os.kill(random.choice(of_kind), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _workers(below: dict[int, int], driver: int) -> list[int]:
+    """Forked from the nursery, which their command lines name, or of pyspark's own daemon; not those two."""
     forked = [pid for pid in below if b"workers.server" in _command(pid) or b"daemon" in _command(pid)]
-    return [pid for pid in forked if pid not in nurseries and pid not in below.values()]
+    return [pid for pid in forked if below[pid] != driver and pid not in below.values()]
 
 
 def _descendants(root: int) -> dict[int, int]:
