@@ -181,7 +181,11 @@ class KafkaWriter:
                 f"{self._retries + 1} times, and the next run goes on where this one ended"
             )
             return Diagnostic(UNREACHABLE, problem, cause=f"Kafka's client says: {error.detail}", fix=fix)
-        fix = "correct the options of the login, or grant the sink's user what is missing"
+        fix = (
+            "correct the options of the login, or grant the sink's user what is missing"
+            if error.kind == client.LOGIN
+            else "correct what the broker minds; the next run goes on where this one ended"
+        )
         return Diagnostic(UNREACHABLE, problem, cause=says, fix=fix)
 
     def _bad_option(self, cause: str) -> Diagnostic:
