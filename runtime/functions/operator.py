@@ -144,13 +144,14 @@ class ProcessOperator(BucketOperator):
 
     def store(self, states: Mapping[Key, KeyState]) -> pa.Table:
         """States as they are kept; a key without any is forgotten."""
+        ttl_ms = self.ttl_ms
         kept = [
             (
                 *key,
                 encode_state(state),
-                min(state.event_timers, default=None),
-                min(state.processing_timers, default=None),
-                expires_ms(state, self.ttl_ms),
+                min(state.event_timers) if state.event_timers else None,
+                min(state.processing_timers) if state.processing_timers else None,
+                expires_ms(state, ttl_ms) if ttl_ms else None,
             )
             for key, state in states.items()
             if not state.is_empty
@@ -200,8 +201,9 @@ class _Part:
         operator = self._operator
         for key in self._keys_until("expires_ms", self._clock.now_ms):
             self._state_of(key)
-        for state in self._states.values():
-            drop_old(state, operator.ttl_ms, self._clock.now_ms)
+        if operator.ttl_ms:
+            for state in self._states.values():
+                drop_old(state, operator.ttl_ms, self._clock.now_ms)
         untouched = [key not in self._states for key in self._stored]
         kept = pa.concat_tables(
             [self._held.filter(pa.array(untouched, pa.bool_())), operator.store(self._states)]
