@@ -90,7 +90,7 @@ def state_bytes(session: SparkSession, checkpoint: Path) -> int:
         .option("path", str(checkpoint))
         .option("stateVarName", "slices")
         .load()
-        .selectExpr("coalesce(sum(length(value.data)), 0) AS size")
+        .selectExpr("coalesce(sum(length(user_map_value.data)), 0) AS size")
     )
     found: int = slices.collect()[0].size
     return found
