@@ -234,7 +234,7 @@ def test_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_a_program_of_its_own_process_writes_each_sink_once(session: SparkSession, tmp_path: Path) -> None:
     """As a user runs it: plain PySpark that fetches the jars of Delta by itself; and once again."""
     to_delta = (
@@ -248,7 +248,7 @@ def test_a_program_of_its_own_process_writes_each_sink_once(session: SparkSessio
     file.write_text(program_of(compiled), encoding="utf-8")
     for _ in range(2):
         command = [sys.executable, str(file), str(tmp_path), str(tmp_path / "checkpoints")]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False, cwd="/")
+        done = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False, cwd="/")
         assert done.returncode == 0, done.stderr[-3000:]
     ours = shop(tmp_path / "ours", {**SHOP, "all.sql": to_delta})
     assert not any(q.failure for q in run(plan_of(ours), tmp_path / "ours", session=session).queries)
