@@ -34,7 +34,8 @@ def remove_left_over() -> None:
     """Remove the folders whose owners were killed; those of others, and of runs that go on, stay."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError, Timeout):
-            if time.time() - folder.stat().st_mtime < _GRACE_S:
-                continue
-            with FileLock(folder / _LOCK, timeout=0):
-                shutil.rmtree(folder, ignore_errors=True)
+            lock = folder / _LOCK
+            # One without a lock is not of this version, and may be in use.
+            if lock.exists() and time.time() - folder.stat().st_mtime > _GRACE_S:
+                with FileLock(lock, timeout=0):
+                    shutil.rmtree(folder, ignore_errors=True)

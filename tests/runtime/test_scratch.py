@@ -43,10 +43,11 @@ def test_what_killed_runs_left_goes_and_what_others_use_stays(
     grown_old(in_use.path)
     (killed[1] / "connection").write_text("secret")
     grown_old(killed[1])
-    unknown = tmp_path / "headrace-other"
-    unknown.mkdir()
-    grown_old(unknown)
+    others = [tmp_path / "headrace-other", tmp_path / "headrace-jvm-without-lock"]
+    for folder in others:
+        folder.mkdir()
+        grown_old(folder)
     remove_left_over()
-    assert sorted(tmp_path.iterdir()) == sorted([in_use.path, of_now, unknown])
+    assert sorted(tmp_path.iterdir()) == sorted([in_use.path, of_now, *others])
     in_use.remove()
     assert not in_use.path.exists()
