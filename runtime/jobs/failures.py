@@ -48,6 +48,7 @@ _MALFORMED_TEXT = (
 )
 _NO_TOPIC = ("UnknownTopicOrPartition", "This server does not host this topic-partition")
 _NO_BROKER = ("waiting for a node assignment", "No resolvable bootstrap urls", "Call: fetchMetadata")
+_LOST = "KAFKA_DATA_LOSS"
 _GONE = ("FILE_NOT_EXIST", "PATH_NOT_FOUND")
 # What the system says of a disk, a quota and a limit of the process.
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
@@ -74,6 +75,7 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
         or _in_python(query, links)
         or _missing(query, links)
         or _bad_message(links)
+        or _lost(query, links)
         or _broker(query, links)
         or _bad_record(query, links)
         or _other(query, links)
@@ -187,6 +189,19 @@ def _broker(query: str, links: list[_Link]) -> Diagnostic | None:
                 cause=f"Kafka's client says: {said}",
                 fix="look whether the broker runs and 'properties.bootstrap.servers' is right; the next run "
                 "goes on where this one ended",
+            )
+    return None
+
+
+def _lost(query: str, links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        if (link.condition or "").startswith(_LOST):
+            return Diagnostic(
+                QUERY_FAILED,
+                f"query {query} failed: records that it has not read yet are gone",
+                cause=_first_line(link.message),
+                fix="keep records longer than the pipeline may stand still; to go on without these, write "
+                "on_data_loss = 'ignore' on the source",
             )
     return None
 

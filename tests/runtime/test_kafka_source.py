@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Producer
+import pytest
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 from files import rows_of
@@ -176,3 +177,37 @@ def test_a_broker_that_is_down_ends_the_query(session: SparkSession, tmp_path: P
     quick = ", 'properties.default.api.timeout.ms' = '1500', 'properties.request.timeout.ms' = '1000'"
     report = go(tmp_path, session, project(f"127.0.0.1:{free_port()}", "t", options=quick))
     assert report.failures[0].message == "query out failed: its Kafka broker does not answer"
+
+
+def test_records_that_kafka_deleted_are_missed(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    topic = make_topic(kafka)
+    send(kafka, topic, *(row(number) for number in range(3)))
+    assert not go(tmp_path, session, project(kafka, topic)).failures
+    send(kafka, topic, *(row(number) for number in range(3, 6)))
+    admin = AdminClient({"bootstrap.servers": kafka})
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 5)]).values()
+    deleted.result(30)
+    failed = go(tmp_path, session, project(kafka, topic))
+    assert failed.failures[0].message == "query out failed: records that it has not read yet are gone"
+    assert not go(tmp_path, session, project(kafka, topic, options=", on_data_loss = 'ignore'")).failures
+    assert sorted(found["id"] for found in rows_of(tmp_path / "out")) == [0, 1, 2, 5]
+
+
+def test_credentials_are_written_nowhere(
+    session: SparkSession, kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    monkeypatch.setenv("JAAS", f'{module} required username="u" password="hunter2";')
+    monkeypatch.setenv("TRUST", "trusted2")
+    options = (
+        ", 'properties.security.protocol' = 'SASL_PLAINTEXT', 'properties.sasl.mechanism' = 'PLAIN'"
+        ", 'properties.sasl.jaas.config' = '${env:JAAS}', 'properties.ssl.key.password' = '${env:TRUST}'"
+        ", 'properties.default.api.timeout.ms' = '1500', 'properties.request.timeout.ms' = '1000'"
+    )
+    # The broker knows no logins, so the client that tries to log in fails.
+    failed = go(tmp_path, session, project(kafka, make_topic(kafka), options=options))
+    said = "".join(f"{failure.message} {failure.cause}" for failure in failed.failures)
+    assert said
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(b"${env:JAAS}" in text for text in written)
+    assert not [text for text in (said.encode(), *written) if b"hunter2" in text or b"trusted2" in text]
