@@ -38,12 +38,12 @@ def metadata_keys(
 
 
 def written_metadata(
-    columns: Sequence[ColumnDecl], connector: Connector, reporter: Reporter
+    columns: Sequence[ColumnDecl], connector: Connector, once: bool, reporter: Reporter
 ) -> tuple[tuple[str, str], ...]:
     """The columns of a sink that are sent beside its rows, each with its key; what is wrong is reported.
 
     HR224 for metadata that cannot be written: a column that is not VIRTUAL would have to be. HR206 for a type
-    that cannot be cast to that of the connector.
+    that cannot be cast to that of the connector. `once` says whether the sink delivers exactly once.
     """
     found: list[tuple[str, str]] = []
     able = {metadata.key: metadata for metadata in connector.metadata if metadata.writable}
@@ -54,6 +54,8 @@ def written_metadata(
         if metadata is None:
             reporter.add(_not_written(column, connector, list(able)))
             continue
+        if metadata.only_once and not once:
+            reporter.add(_not_resent(column, connector))
         if column.type is not None:
             _check_type(column, metadata, reporter)
         found.append((column.name.value, metadata.key))
@@ -69,6 +71,17 @@ def _not_written(column: ColumnDecl, connector: Connector, able: Sequence[str]) 
         cause=f"column `{column.name.value}` is not VIRTUAL, so it is to be written"
         + (f"; what can be is {one_of(able)}" if able else ""),
         fix="add VIRTUAL, and the column is there only where the table is read",
+    )
+
+
+def _not_resent(column: ColumnDecl, connector: Connector) -> Diagnostic:
+    assert column.metadata is not None
+    return Diagnostic(
+        codes.UNKNOWN_METADATA,
+        f"connector `{connector.name}` writes `{column.metadata.value}` only under delivery = 'exactly_once'",
+        column.name.span,
+        cause="at_least_once sends by Spark's own writer, which does not take it",
+        fix="remove the option delivery, or add VIRTUAL to the column",
     )
 
 

@@ -34,7 +34,9 @@ def bind_sink(
     metadata: tuple[tuple[str, str], ...] = ()
     try:
         resolved = resolve(sink.name, "sink", sink.options, (), found)
-        metadata = written_metadata(sink.columns, resolved.connector, found)
+        metadata = written_metadata(
+            sink.columns, resolved.connector, _delivery(resolved) == "exactly_once", found
+        )
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     try:
@@ -61,7 +63,7 @@ def bind_sink(
         node=node,
         connector=resolved.connector,
         options=tuple(options.items()),
-        delivery=asked or ("exactly_once" if resolved.connector.exactly_once else "at_least_once"),
+        delivery=_delivery(resolved),
         asked_delivery=asked,
         primary_key=keys,
         partition_by=partitions,
@@ -69,6 +71,12 @@ def bind_sink(
         places={**resolved.places, "primary_key": _place(sink.primary_key, sink)},
         metadata=metadata,
     )
+
+
+def _delivery(resolved: Resolved) -> Delivery:
+    """What was asked for, or else the best that the connector can do."""
+    best: Delivery = "exactly_once" if resolved.connector.exactly_once else "at_least_once"
+    return cast("Delivery | None", resolved.common.get("delivery")) or best
 
 
 def _place(names: tuple[decl.Text, ...], sink: decl.SinkDecl) -> Span:

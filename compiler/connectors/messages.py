@@ -40,7 +40,8 @@ METADATA: Final = (
     Metadata("topic", t.STRING),
     Metadata("partition", t.INT),
     Metadata("offset", t.BIGINT),
-    Metadata("timestamp", t.Timestamp(3)),
+    # Spark's own writer, which sends at least once, sends no times.
+    Metadata("timestamp", t.Timestamp(3), writable=True, only_once=True),
     Metadata("timestamp-type", t.STRING),
     Metadata("key", t.BINARY, nullable=True),
     Metadata("headers", t.Map(t.STRING, t.BINARY), writable=True),

@@ -50,12 +50,14 @@ class Metadata:
         type: what the connector gives; a column of another type gets the cast value.
         nullable: whether a row may have none.
         writable: whether a sink sends what a row has in a column of it.
+        only_once: whether only a sink with `exactly_once` does.
     """
 
     key: str
     type: DataType
     nullable: bool = False
     writable: bool = False
+    only_once: bool = False
 
 
 @frozen(slots=True)

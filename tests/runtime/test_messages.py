@@ -91,19 +91,24 @@ def test_key_and_value_have_columns_of_their_own(session: SparkSession, tmp_path
     assert messages_of(session, plan, rows) == [{"key": '{"id":1,"at":"x"}', "value": "a|7"}]
 
 
-def test_headers_are_written(session: SparkSession, tmp_path: Path) -> None:
-    columns = "v STRING, h MAP<STRING, BINARY> METADATA FROM 'headers', `offset` BIGINT METADATA VIRTUAL"
+def test_headers_and_times_are_written(session: SparkSession, tmp_path: Path) -> None:
+    columns = (
+        "v STRING, h MAP<STRING, BINARY> METADATA FROM 'headers', `offset` BIGINT METADATA VIRTUAL, "
+        "at TIMESTAMP(3) METADATA FROM 'timestamp'"
+    )
     given = "connector = 'kafka', 'properties.bootstrap.servers' = 'nowhere:1', format = 'json'"
     plan = compiled(
         tmp_path,
         f"CREATE SOURCE t ({columns}) WITH ({given}, topic = 'in');"
-        f"CREATE TABLE s ({columns}) WITH ({given}, topic = 'out'); INSERT INTO s SELECT v, h FROM t;",
+        f"CREATE TABLE s ({columns}) WITH ({given}, topic = 'out'); INSERT INTO s SELECT v, h, at FROM t;",
     )
-    rows = session.createDataFrame([("a", {"x": b"1"}), ("b", None)], "v STRING, h MAP<STRING, BINARY>")
+    at = datetime(2024, 1, 1)  # noqa: DTZ001  # as Spark gives it back, in the session's zone
+    ddl = "v STRING, h MAP<STRING, BINARY>, at TIMESTAMP"
+    rows = session.createDataFrame([("a", {"x": b"1"}, at), ("b", None, None)], ddl)
     first, second = messages_of(session, plan, rows)
     assert first["value"] == '{"v":"a"}'
     assert [(header["key"], bytes(header["value"])) for header in first["headers"]] == [("x", b"1")]
-    assert second["headers"] is None
+    assert (first["timestamp"], second["timestamp"], second["headers"]) == (at, None, None)
 
 
 def test_a_message_without_a_value_deletes(session: SparkSession, tmp_path: Path) -> None:
@@ -283,6 +288,11 @@ LONG = '{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}
         ),
         (f"{KEYED}, PRIMARY KEY (no) NOT ENFORCED", "format = 'debezium-json'", "has no column `no`"),
         ("v STRING, o BIGINT METADATA FROM 'offset'", "format = 'json'", "writes no metadata `offset`"),
+        (
+            "v STRING, ts TIMESTAMP(3) METADATA FROM 'timestamp'",
+            "format = 'json', delivery = 'at_least_once'",
+            "only under delivery = 'exactly_once'",
+        ),
     ],
 )
 def test_what_messages_cannot_hold_is_refused(

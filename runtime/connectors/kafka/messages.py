@@ -47,8 +47,8 @@ def as_messages(sink: Sink, rows: DataFrame) -> DataFrame:
         rows: what `message_rows` gives.
 
     Returns:
-        `value` (NULL where a message deletes), and those that the sink has of `key` and `headers`, as Spark's
-        own writer takes them.
+        `value` (NULL where a message deletes), and those that the sink has of `key`, `headers` and
+        `timestamp`; without a time of its own a message has that at which it is sent.
     """
     options = sink.options
     names = [column.name for column in sink.columns if column.name not in sink.metadata]
@@ -106,4 +106,8 @@ def _headers(column: Column) -> Column:
     return F.map_entries(column.cast("map<string, binary>")).cast(_HEADERS)
 
 
-_METADATA: Final = {"headers": _headers}
+def _timestamp(column: Column) -> Column:
+    return column.cast("timestamp")
+
+
+_METADATA: Final = {"headers": _headers, "timestamp": _timestamp}
