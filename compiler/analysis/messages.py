@@ -125,9 +125,14 @@ def _with_schemas(
         ("key.avro.schema", options.get("key.format", options.get("format")) if key else None, keys),
     ):
         given = options.get(option)
-        if form != "avro":
+        if form == "avro-confluent" and "avro-confluent.url" not in options:
+            needed = "format `avro-confluent` needs avro-confluent.url, the address of the registry"
+            yield _wrong(table, "format", needed, "add 'avro-confluent.url' = 'http://…:8081'")
+        if form != "avro" and not (form == "avro-confluent" and table.role == "sink"):
             if given is not None:
-                yield _wrong(table, option, f"{option} is for the format avro", f"remove {option}")
+                yield _wrong(
+                    table, option, f"{option} is for the format avro, or for a sink", f"remove {option}"
+                )
             continue
         try:
             if given is None:

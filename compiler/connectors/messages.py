@@ -8,7 +8,7 @@ from compiler.connectors.spec import Metadata, Option
 from compiler.jobplan.formats import DELETION, EXCEPT_KEY
 from compiler.plan import types as t
 
-FORMATS: Final = ("json", "csv", "raw", "avro")
+FORMATS: Final = ("json", "csv", "raw", "avro", "avro-confluent")
 
 # Codes of a message's operation, each with Flink's name of the kind of change.
 UPSERT_KINDS: Final = (("u", "UPDATE_AFTER"), (DELETION, "DELETE"))
@@ -23,6 +23,10 @@ KEYS: Final = (
     Option("value.fields-include", "choice", choices=("all", EXCEPT_KEY)),
     Option("avro.schema", flink=("value.avro.schema",)),
     Option("key.avro.schema"),
+    Option("avro-confluent.url", flink=("value.avro-confluent.url", "avro-confluent.schema-registry.url")),
+    Option("avro-confluent.subject", flink=("value.avro-confluent.subject",)),
+    Option("key.avro-confluent.subject"),
+    Option("avro-confluent.basic-auth.user-info", flink=("value.avro-confluent.basic-auth.user-info",)),
 )
 TEXT: Final = (
     Option("timestamp_format", flink=("timestamp-format",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_WORDS = r"password|passwd|secret|token|api[._-]?key|credential|authorization"
+_WORDS = r"password|passwd|secret|token|api[._-]?key|credential|authorization|user[._-]?info"
 _IN_VALUE = re.compile(r"\bpassword\s*=", re.IGNORECASE)
 # `postgresql://user:password@host`
 _IN_URL = re.compile(r"(?<=://)[^/\s:@'\"]+:(?P<value>[^@/\s'\"]+)@")

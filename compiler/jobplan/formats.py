@@ -42,6 +42,7 @@ _NAMES: dict[str, dict[str, str]] = {
     "orc": {"compression": "compression"},
     "raw": {},
     "avro": {},
+    "avro-confluent": {},
 }
 FORMATS = tuple(_NAMES)
 

@@ -16,7 +16,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 }
 
 
-FORMAT_PACKAGES: dict[str, tuple[str, ...]] = {"avro": ("org.apache.spark:spark-avro_2.13:4.2.0",)}
+_AVRO = ("org.apache.spark:spark-avro_2.13:4.2.0",)
+FORMAT_PACKAGES: dict[str, tuple[str, ...]] = {"avro": _AVRO, "avro-confluent": _AVRO}
 
 # Sinks whose tasks are Python.
 PYTHON_SINKS = frozenset(("http", "jdbc", "kafka", "upsert-kafka"))

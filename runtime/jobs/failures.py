@@ -31,6 +31,7 @@ _UNKNOWN_OPERATION = re.compile(
 _BAD_RECORD_AT = re.compile(
     r"\[headrace:bad_record\] source=(?P<source>\S+) position=(?P<position>\S+) (?P<raw>[^\n]*)"
 )
+_UNKNOWN_SCHEMA = re.compile(r"\[headrace:unknown_schema\] source=(?P<source>\S+) schema=(?P<schema>-?\d+)")
 _PYTHON = re.compile(r"(?:FunctionFailure|MatchFailure): (?P<where>[^:\n]+): (?P<what>[^\n]+)")
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
 _FILE_URI = re.compile(r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE)
@@ -75,6 +76,7 @@ def diagnose(query: str, error: BaseException, environment: Environment) -> Diag
         or _in_python(query, links)
         or _missing(query, links)
         or _bad_message(links)
+        or _unknown_schema(links)
         or _lost(query, links)
         or _broker(query, links)
         or _bad_record(query, links)
@@ -215,6 +217,19 @@ def _bad_message(links: list[_Link]) -> Diagnostic | None:
                 f"source {match['source']} cannot read the record at {match['position']}",
                 cause=f"it is {_SQLSTATE.sub('', match['raw'])[:_MOST]}",
                 fix="correct the declared columns, or say with on_bad_record what becomes of such records",
+            )
+    return None
+
+
+def _unknown_schema(links: list[_Link]) -> Diagnostic | None:
+    for link in links:
+        match = _UNKNOWN_SCHEMA.search(link.message)
+        if match:
+            return Diagnostic(
+                BAD_RECORD,
+                f"source {match['source']} has a record of schema {match['schema']}, which it does not know",
+                cause="the registry's subject did not have that schema when the query began",
+                fix="run it again: nothing of the epoch is committed, and a run begins by asking for schemas",
             )
     return None
 

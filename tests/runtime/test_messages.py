@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
 from base64 import b64encode
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from test_policies import compiled
 
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import FromChangelog, JobPlan, Scan
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.kafka.messages import as_messages, message_rows
@@ -240,6 +244,73 @@ def test_avro_with_a_schema_of_others(session: SparkSession, tmp_path: Path) -> 
     ]
 
 
+class Registry(BaseHTTPRequestHandler):
+    """As much of a registry of schemas as is asked for; it wants a login."""
+
+    subjects: ClassVar[dict[str, list[dict[str, Any]]]] = {}
+
+    def do_GET(self) -> None:
+        _, _, subject, _, *version = self.path.split("/")
+        known = self.subjects.get(subject)
+        if known is None or self.headers["Authorization"] != "Basic dTpw":
+            self._answer(404, {"message": "no subject"})
+        else:
+            self._answer(200, known[int(version[0]) - 1] if version else list(range(1, len(known) + 1)))
+
+    def do_POST(self) -> None:
+        schema = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["schema"]
+        self.subjects.setdefault(self.path.split("/")[2], []).append({"id": 7, "schema": schema})
+        self._answer(200, {"id": 7})
+
+    def _answer(self, status: int, body: object) -> None:
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def registry() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Registry)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Registry.subjects.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_registry_knows_the_schemas(session: SparkSession, tmp_path: Path, registry: str) -> None:
+    options = (
+        f"format = 'avro-confluent', 'avro-confluent.url' = '{registry}', "
+        "'avro-confluent.basic-auth.user-info' = 'u:p'"
+    )
+    plan = project(tmp_path, "n BIGINT, s STRING", options)
+    with pytest.raises(DiagnosticError, match="no subject `in-value`"):
+        rows_of(session, plan)
+    older, newer = LONG.replace("long", "int"), json.loads(LONG)
+    newer["fields"].append({"name": "s", "type": "string"})
+    Registry.subjects["in-value"] = [{"id": 1, "schema": older}, {"id": 258, "schema": json.dumps(newer)}]
+    pairs = [
+        (None, b"\x00\x00\x00\x00\x01\x02"),
+        (None, b"\x00\x00\x00\x01\x02\x04\x02x"),
+        (None, b"\x00\x00\x00\x01\x02\x04"),
+        (None, b"{}"),
+    ]
+    assert rows_of(session, plan, *pairs) == [
+        {"n": 1, "s": None},
+        {"n": 2, "s": "x"},
+        {"!": "AAAAAQIE"},
+        {"!": "e30="},
+    ]
+    with pytest.raises(Exception, match=r"\[headrace:unknown_schema\] source=t schema=2\b"):
+        rows_of(session, plan, (None, b"\x00\x00\x00\x00\x02\x02"))
+    rows = session.createDataFrame([(3, None)], "n BIGINT, s STRING")
+    assert bytes(messages_of(session, plan, rows)[0]["value"]) == b"\x00\x00\x00\x00\x07\x02\x06\x00"
+    assert json.loads(Registry.subjects["out-value"][0]["schema"])["fields"][0]["name"] == "n"
+
+
 def zigzag(number: int) -> bytes:
     """A positive number as Avro writes it."""
     rest, found = number << 1, bytearray()
@@ -279,6 +350,7 @@ LONG = '{"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}
         ("`a b` INT", "format = 'avro'", "letters, digits and _ in a name"),
         ("m MAP<INT, INT>", "format = 'avro'", "Avro has no form for MAP<INT,INT>"),
         (KEYED, "format = 'avro', 'avro.schema' = '{'", "it is not JSON"),
+        (KEYED, "format = 'avro-confluent'", "needs avro-confluent.url"),
         ("n INT", f"format = 'avro', 'avro.schema' = '{LONG}'", "a value may be greater than INT can hold"),
         ("o INT", f"format = 'avro', 'avro.schema' = '{LONG}'", "the schema has no field `o`; it has n"),
         (

@@ -12,6 +12,7 @@ from compiler.jobplan.formats import file_format, key_fields, key_format, spark_
 from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.kafka.avro import write_avro
+from runtime.connectors.kafka.registry import number_of
 from runtime.connectors.sinks.base import columns_of
 from runtime.connectors.sinks.settle import settle
 from runtime.spark.changes import DELETE
@@ -57,24 +58,26 @@ def as_messages(sink: Sink, rows: DataFrame) -> DataFrame:
     if form == "debezium-json":
         value = _debezium(sink, named)
     else:
-        value = _encoded(sink, named, form)
+        value = _encoded(sink, named, form, "value")
         if sink.upsert:
             value = F.when(F.col(OP_COLUMN) != DELETE, value)
     parts = [value.alias("value")]
     keys = key_fields(options)
     if keys:
-        parts.append(_encoded(sink, keys, key_format(options), "key.").alias("key"))
+        parts.append(_encoded(sink, keys, key_format(options), "key").alias("key"))
     parts += [_METADATA[key](F.col(quote(name))).alias(key) for name, key in sink.metadata.items()]
     return rows.select(*parts)
 
 
-def _encoded(sink: Sink, named: Mapping[str, str], form: str, part: str = "") -> Column:
+def _encoded(sink: Sink, named: Mapping[str, str], form: str, part: str) -> Column:
     """Columns as a message's key or value, under the names that they have there."""
     if form == "raw":
         return F.col(quote(next(iter(named))))
     row = _row(named)
-    if form == "avro":
-        return write_avro(row, str(sink.options[f"{part}avro.schema"]))
+    if form in ("avro", "avro-confluent"):
+        schema = str(sink.options["avro.schema" if part == "value" else "key.avro.schema"])
+        number = number_of(sink.options, part, schema) if form == "avro-confluent" else None
+        return write_avro(row, schema, number)
     return F.to_csv(row, _options(sink, form)) if form == "csv" else _json(sink, row, form)
 
 

@@ -21,7 +21,8 @@ from compiler.jobplan.formats import (
     spark_options,
     value_fields,
 )
-from runtime.connectors.kafka.avro import is_broken, read_avro
+from runtime.connectors.kafka.avro import is_broken, nullable, read_avro, read_registered
+from runtime.connectors.kafka.registry import schemas_of
 from runtime.connectors.sources.arrival import sequence
 from runtime.spark.context import quote
 
@@ -34,6 +35,7 @@ _CORRUPT, _BAD, _POSITION, _PARTITION = "__corrupt", "__bad", "__position", "__p
 _CHANGE: Final = "__change"
 _OURS: Final = (_VALUE, _KEY, _RAW_VALUE, _RAW_KEY, _CORRUPT, _BAD, _POSITION, _PARTITION, _CHANGE)
 
+_AVRO: Final = ("avro", "avro-confluent")
 # Debezium's codes: created, read by a snapshot, updated; of which upsert topics know the last.
 _UPDATE: Final = "u"
 _PUT: Final = ("c", "r", _UPDATE)
@@ -103,24 +105,20 @@ def _parts(layout: _Layout) -> list[Column]:
     """Key and value, parsed and as they came, and where the message stood."""
     options = layout.scan.options
     types = {c.name: c.type for c in layout.scan.declared or layout.scan.columns}
-    value = ", ".join(f"{quote(name)} {types[name]}" for name in layout.value)
-    form = file_format(options)
-    if layout.debezium:
-        value = f"before STRUCT<{value}>, after STRUCT<{value}>, op STRING"
-        if options.get("debezium-json.schema-include", False):
-            value = f"payload STRUCT<{value}>"
+    value, form = F.col("value"), file_format(options)
     position = F.concat_ws("/", "topic", F.col("partition").cast("string"), F.col("offset").cast("string"))
     parts = [
-        _parse(F.col("value"), value, form, layout.scan).alias(_VALUE),
-        _text(F.col("value"), form).alias(_RAW_VALUE),
+        _parse(value, {name: types[name] for name in layout.value}, form, layout.scan, "value").alias(_VALUE),
+        _text(value, form).alias(_RAW_VALUE),
         position.alias(_POSITION),
         F.spark_partition_id().alias(_PARTITION),
     ]
     if layout.keys:
-        key = ", ".join(f"{quote(name)} {types[column]}" for column, name in layout.keys.items())
+        key, form = F.col("key"), key_format(options)
+        fields = {name: types[column] for column, name in layout.keys.items()}
         parts += [
-            _parse(F.col("key"), key, key_format(options), layout.scan, "key.").alias(_KEY),
-            _text(F.col("key"), key_format(options)).alias(_RAW_KEY),
+            _parse(key, fields, form, layout.scan, "key").alias(_KEY),
+            _text(key, form).alias(_RAW_KEY),
         ]
     return parts
 
@@ -133,26 +131,32 @@ def _beside(scan: job.Scan) -> list[Column]:
     return known
 
 
-def _parse(data: Column, schema: str, form: str, scan: job.Scan, part: str = "") -> Column:
-    """A key or a value as a struct, with the text in `_CORRUPT` if it cannot be read."""
+def _parse(data: Column, fields: Mapping[str, str], form: str, scan: job.Scan, part: str) -> Column:
+    """The `key` or the `value` as a struct, with the text in `_CORRUPT` if a text cannot be read."""
     if form == "avro":
-        return read_avro(data, str(scan.options[f"{part}avro.schema"]))
+        return read_avro(data, str(scan.options["avro.schema" if part == "value" else "key.avro.schema"]))
+    if form == "avro-confluent":
+        return read_registered(data, schemas_of(scan.options, part), fields, scan.uid)
     if form == "raw":
-        name, _, type_ = schema.rpartition(" ")
-        return F.when(data.isNotNull(), F.struct(data.cast(type_).alias(name.strip("`"))))
+        ((name, type_),) = fields.items()
+        return F.when(data.isNotNull(), F.struct(data.cast(type_).alias(name)))
     options = {
         "mode": "PERMISSIVE",
         "columnNameOfCorruptRecord": _CORRUPT,
         **spark_options({**scan.options, "format": form}),
     }
-    schema = f"{schema}, {_CORRUPT} STRING"
-    text = data.cast("string")
+    row = ", ".join(f"{quote(name)} {type_}" for name, type_ in fields.items())
+    if form == "debezium-json":
+        row = f"before STRUCT<{row}>, after STRUCT<{row}>, op STRING"
+        if scan.options.get("debezium-json.schema-include", False):
+            row = f"payload STRUCT<{row}>"
+    schema, text = f"{row}, {_CORRUPT} STRING", data.cast("string")
     return F.from_csv(text, schema, options) if form == "csv" else F.from_json(text, schema, options)
 
 
 def _text(data: Column, form: str) -> Column:
     """What is shown of a key or a value that cannot be read; bytes that are no text in base 64."""
-    return F.base64(data) if form == "avro" else data.cast("string")
+    return F.base64(data) if form in _AVRO else data.cast("string")
 
 
 def _bad(layout: _Layout) -> Column:
@@ -173,7 +177,7 @@ def _broken(record: str, raw: str, form: str) -> Column:
     if form == "raw":
         return F.lit(False)
     parsed = F.col(record)
-    if form == "avro":
+    if form in _AVRO:
         return F.col(raw).isNotNull() & is_broken(parsed)
     broken = parsed.isNull() | parsed.getField(_CORRUPT).isNotNull()
     if form != "csv":
@@ -205,8 +209,7 @@ def _column(layout: _Layout, name: str) -> Column:
 def _field(layout: _Layout, column: str, record: Column, name: str) -> Column:
     """A field of a key or a value; what Avro holds in another type gets the declared one."""
     declared = next(c.type for c in layout.scan.columns if c.name == column)
-    # Spark refuses a cast to parts that cannot be NULL.
-    return record.getField(name).cast(declared.replace(" NOT NULL", ""))
+    return record.getField(name).cast(nullable(declared))
 
 
 # --- Debezium's envelope
