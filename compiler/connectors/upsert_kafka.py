@@ -9,6 +9,11 @@ _FORMATS = (
     Option("key.format", "choice", required=True, choices=messages.FORMATS),
     Option("format", "choice", required=True, choices=messages.FORMATS, flink=("value.format",)),
 )
+# An epoch is Flink's buffer: these are taken and change nothing.
+_FLINK = (
+    Option("sink.buffer-flush.max-rows", "integer", least=0),
+    Option("sink.buffer-flush.interval", "duration"),
+)
 
 CONNECTOR = Connector(
     name="upsert-kafka",
@@ -20,7 +25,7 @@ CONNECTOR = Connector(
         Option("on_data_loss", "choice", choices=("fail", "ignore")),
         Option("max_records_per_epoch", "integer", least=1),
     ),
-    sink=(*messages.WHERE, *_FORMATS, *messages.KEYS, *messages.TEXT, *messages.SENDING),
+    sink=(*messages.WHERE, *_FORMATS, *messages.KEYS, *messages.TEXT, *messages.SENDING, *_FLINK),
     prefixes=("properties.",),
     exactly_once=True,
     upsert=True,
