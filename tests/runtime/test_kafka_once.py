@@ -319,5 +319,11 @@ def test_rows_are_placed_by_what_a_replay_gives_alike(session: SparkSession, kaf
     keyed = sink(kafka, topic, {"key.fields": "v"}, columns)
     assert writer(session, keyed)._placed_by() == ["v"]
     assert writer(session, sink(kafka, topic, None, columns[2:]))._placed_by() == ["total"]
+    lists = sink(kafka, topic, {"format": "json"}, columns[3:])
+    out = writer(session, lists)
+    assert out._placed_by() == []
+    assert out.write(0, session.sql("SELECT array(n) AS list FROM VALUES (1), (2), (3) AS t(n)"))
+    assert values(kafka, topic) == ['{"list":[1]}', '{"list":[2]}', '{"list":[3]}']
+    topic = make_topic(kafka)
     record = Record("one", -1, 3)
     assert writer(session, sink(kafka, topic))._ledger.read() == (record,) * 3

@@ -128,13 +128,14 @@ class Ledger:
         self._claim(0, record, over)
 
     def forget(self) -> None:
-        """Fences whoever wrote before, and deletes the groups."""
+        """Fences whoever wrote before, and deletes the groups; the first, which knows the others, last."""
         tasks = len(self.read())
         for task in range(tasks):
             Producer(producer_conf(self.conf, self.id(task)), logger=_log).init_transactions(self.seconds)
-        if tasks:
-            admin = AdminClient(self.conf, logger=_log)
-            for done in admin.delete_consumer_groups([self.id(task) for task in range(tasks)]).values():
+        admin = AdminClient(self.conf, logger=_log)
+        for several in (range(1, tasks), range(min(tasks, 1))):
+            names = [self.id(task) for task in several]
+            for done in admin.delete_consumer_groups(names).values() if names else ():
                 done.result(self.seconds)
 
     def _records(self, tasks: range) -> list[Record | None]:

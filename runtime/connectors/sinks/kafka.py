@@ -93,9 +93,7 @@ class KafkaWriter:
             self._claim(epoch)
         elif not self._tasks:
             raise DiagnosticError(self._forgotten(epoch))
-        rows = message_rows(self._sink, epoch, batch)
-        keys = [F.col(quote(name)) for name in self._placed_by()]
-        messages = _binary(as_messages(self._sink, rows.repartition(self._tasks, *keys)))
+        messages = self._placed(message_rows(self._sink, epoch, batch))
         part = tasks.Part(self._ledger, Record(self._incarnation, epoch, self._tasks))
         self._guarded(lambda: self._send(epoch, messages, part))
         self._done = self._begun = epoch
@@ -138,10 +136,18 @@ class KafkaWriter:
             if kind in problems:
                 raise Failed(kind, problems[kind])
 
+    def _placed(self, rows: DataFrame) -> DataFrame:
+        """The rows as messages, each in the task that sends it."""
+        keys = [F.col(quote(name)) for name in self._placed_by()]
+        if keys:
+            return _binary(as_messages(self._sink, rows.repartition(self._tasks, *keys)))
+        return _binary(as_messages(self._sink, rows)).repartition(self._tasks, "value")
+
     def _placed_by(self) -> list[str]:
         """The columns whose hash says which task sends a row: its key, or all of which a replay is exact.
 
-        A sum of floating-point numbers depends on the order of its rows, and a list does so too.
+        A sum of floating-point numbers depends on the order of its rows, and a list does so too. Rows that
+        have nothing else go by their whole message.
         """
         keys = message_keys(self._sink) or list(self._sink.primary_key)
         if keys:
