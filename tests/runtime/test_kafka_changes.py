@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import SparkSession
 from test_kafka_sink import messages
 from test_kafka_source import go, make_topic, send
@@ -22,8 +23,12 @@ def project(kafka: str, topics: dict[str, str]) -> str:
         CREATE TABLE counted (v STRING, n BIGINT, PRIMARY KEY (v) NOT ENFORCED)
           WITH ({upsert}, 'value.fields-include' = 'EXCEPT_KEY', {at("counted")});
         INSERT INTO counted SELECT v, n FROM counts;
-        CREATE TABLE kept (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ({debezium}, {at("kept")});
-        INSERT INTO kept SELECT id, v FROM items WHERE v <> 'a';
+        CREATE TABLE kept (id INT, v STRING, at TIMESTAMP(3) METADATA FROM 'timestamp',
+          more MAP<STRING, BINARY> METADATA FROM 'headers', PRIMARY KEY (id) NOT ENFORCED)
+          WITH ({debezium}, {at("kept")});
+        INSERT INTO kept SELECT id, v, CAST('2024-01-01 00:00:00.123' AS TIMESTAMP(3)),
+          map('h', CAST('x' AS BINARY))
+          FROM items WHERE v <> 'a';
 
         CREATE SOURCE clients (id INT, v STRING, twice AS id * 2, PRIMARY KEY (id) NOT ENFORCED)
           WITH ({debezium}, {at("clients")}, on_bad_record = 'drop');
@@ -61,6 +66,11 @@ def test_tables_in_topics(session: SparkSession, kafka: str, tmp_path: Path) -> 
         str(b'{"before":null,"after":{"id":1,"v":"b"},"op":"c"}'),
         str(b'{"before":{"id":2,"v":"a"},"after":null,"op":"d"}'),
     ]
+    consumer = Consumer({"bootstrap.servers": kafka, "group.id": "test"})
+    consumer.assign([TopicPartition(topics["kept"], 0, 0)])
+    (first,) = consumer.consume(1, timeout=30)
+    consumer.close()
+    assert (first.timestamp()[1], first.headers()) == (1_704_067_200_123, [("h", b"x")])
     assert received("copied", 2) == {
         b'{"id":1}': b'{"id":1,"v":"x","twice":2}',
         b'{"id":2}': b'{"id":2,"v":"y","twice":4}',
