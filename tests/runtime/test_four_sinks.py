@@ -75,9 +75,10 @@ def test_killed_at_random(tmp_path: Path, session: SparkSession, capsys: pytest.
         database = Database(server, "four")
         database.create()
         source, target = make_topic(kafka, 2), make_topic(kafka, 2)
-        plan = compiled(tmp_path, four_sinks.project(kafka, source, target, database, 5000))
-        while dead.total() < KILLS or sent < ROWS:
-            portion = min(ROWS // KILLS, ROWS - sent)
+        plan = compiled(tmp_path, four_sinks.project(kafka, source, target, database, 2500))
+        portion = ROWS // KILLS // 2
+        # Twice as many runs as kills: one may end before it is killed.
+        while dead.total() < KILLS and sent + portion <= ROWS:
             send(kafka, source, sent, portion)
             sent += portion
             victim = Victim(plan, tmp_path)
@@ -93,6 +94,8 @@ def test_killed_at_random(tmp_path: Path, session: SparkSession, capsys: pytest.
                 server.start()
                 KAFKA.start(broker)
             failed += victim.wait() != 0
+        assert dead.total() == KILLS
+        send(kafka, source, sent, ROWS - sent)
         assert run(plan, tmp_path, session=session, on_end="close").failures == ()
         wanted = expected(ROWS)
         found = outputs(kafka, target, database, tmp_path)
