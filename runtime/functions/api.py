@@ -121,15 +121,19 @@ class StateBackend(Protocol):
     def get(self, state: str, name: Any, default: Any = None) -> Any:
         """The value of one entry, if it is not too old."""
 
+    @abstractmethod
     def read(self, state: str) -> dict[Any, tuple[Any, int]]:
         """The entries that are not too old; a value has one, named None."""
 
+    @abstractmethod
     def write(self, state: str, entries: dict[Any, tuple[Any, int]]) -> None:
         """Replaces the entries."""
 
+    @abstractmethod
     def put(self, state: str, name: Any, value: Any) -> None:
         """Sets one entry; a new one comes last."""
 
+    @abstractmethod
     def remove(self, state: str, name: Any) -> None:
         """Removes one entry, if it is there."""
 
