@@ -23,7 +23,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3.14 pyth
 	then echo $$python; break; fi; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test soak lint format grammar lock bench services services-stop clean
+.PHONY: help setup demo test soak lint format grammar lock bench fraud services services-stop clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -82,10 +82,14 @@ bench: $(STAMP) ## measure compiling, starting and running; fails if a limit is 
 services: $(STAMP) ## start the servers that examples use, on free ports
 	@$(BIN)/python -m pipelines.services start
 
+fraud: $(STAMP) ## run the pipeline of pipelines/fraud: Kafka to Kafka and PostgreSQL, started here
+	@$(BIN)/python -m pipelines.fraud.demo
+
 services-stop: $(STAMP) ## stop them; their data stay in .headrace/services
 	@$(BIN)/python -m pipelines.services stop
 
 clean: ## remove what builds, tests and demos leave; the environment stays
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist target
+	rm -rf pipelines/fraud/out pipelines/fraud/target pipelines/fraud/.headrace
 	rm -rf $(FLIGHTS)/data $(FLIGHTS)/out $(FLIGHTS)/target $(FLIGHTS)/.headrace
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
