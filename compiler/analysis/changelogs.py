@@ -45,7 +45,7 @@ def with_before(builder: Builder, node: Node, what: str, span: Span) -> Node:
 
 
 def check_key_is_kept(node: Node, items: Sequence[NamedExpr], span: Span) -> None:
-    """Looks whether a projection of changes still says whose changes they are.
+    """Looks whether a projection of changes still says whose changes they are, where a key alone says it.
 
     Raises:
         DiagnosticError: a column of the key is left out or computed anew (HR346).
@@ -53,7 +53,7 @@ def check_key_is_kept(node: Node, items: Sequence[NamedExpr], span: Span) -> Non
     changes = node.changelog
     kept = {carried_column(item.expr) for item in items}
     lost = [name for name in changes.key if name not in kept]
-    if not lost:
+    if not lost or changes.before:
         return
     names = ", ".join(f"`{name}`" for name in lost)
     raise DiagnosticError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from compiler.analysis.changelogs import with_before
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -37,7 +38,7 @@ def filtered(builder: Builder, node: Node, predicate: Expr, span: Span) -> Node 
     other filters, and ends of models.
 
     Raises:
-        DiagnosticError: a Top-N that cannot be run on a stream (HR307, HR308, HR330, HR335).
+        DiagnosticError: a Top-N that cannot be run on a stream (HR306, HR307, HR330, HR335).
     """
     parts = conjuncts(predicate)
     for part in parts:
@@ -72,11 +73,13 @@ def build_top_n(
     """Keeps the first rows of each group.
 
     Raises:
-        DiagnosticError: it cannot be run on a stream (HR307, HR308, HR330, HR335).
+        DiagnosticError: it cannot be run on a stream (HR306, HR307, HR330, HR335).
     """
     if limit < 1:
         message = "a row's number is never less than 1, so no row is kept"
         raise DiagnosticError(Diagnostic(codes.ROW_NUMBER_USE, message, span, fix="keep at least the first"))
+    if node.is_stream:
+        node = with_before(builder, node, "Top-N over changes", span)
     uid = builder.uid("dedup" if limit == 1 else "top", span)
     plain = TopN(
         uid,
@@ -97,18 +100,8 @@ def _check(top: TopN, span: Span) -> None:
     if not top.order:
         message = "ROW_NUMBER needs ORDER BY: without, which rows come first would differ from run to run"
         raise DiagnosticError(Diagnostic(codes.ROW_NUMBER_USE, message, span, fix="add ORDER BY"))
-    if not top.input.changelog.is_append:
-        raise DiagnosticError(
-            Diagnostic(
-                codes.NOT_YET_STREAMING,
-                "the first rows of a changing table are not run",
-                span,
-                cause="a row that goes would let one in that came before and was not kept",
-                fix="aggregate in a window, and take the first rows of each window",
-            )
-        )
     _check_window_keys(top, span)
-    if top.emit == "changes":
+    if top.emit in ("changes", "retracting"):
         _check_key(top, span)
 
 

@@ -18,6 +18,7 @@ from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
 from compiler.jobplan.operators.change_aggregate import Accumulate, ChangeAggregate
+from compiler.jobplan.operators.change_join import ChangeJoin
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
 from compiler.jobplan.operators.distinct import Distinct, Marked
 from compiler.jobplan.operators.filter import Filter
@@ -58,6 +59,7 @@ __all__ = [
     "Aggregate",
     "Chain",
     "ChangeAggregate",
+    "ChangeJoin",
     "Changes",
     "Column",
     "Distinct",

@@ -65,6 +65,40 @@ UNITED_ROWS = {
         WHERE credit < 50 GROUP BY status""",
 }
 
+JOINED = """
+-- A row has one of `b`: the key stays.
+CREATE MODEL pairs WITH (allow_unbounded = true) AS
+SELECT a.id, a.status, b.status AS other, b.credit FROM a LEFT JOIN b ON a.id = b.id;
+
+CREATE MODEL best WITH (allow_unbounded = true) AS
+SELECT * FROM (
+  SELECT *, row_number() OVER (PARTITION BY status ORDER BY credit DESC NULLS LAST, id) AS place FROM pairs)
+WHERE place <= 2;
+
+-- Rows that only come meet rows that come and go; what else must hold is looked at pair by pair.
+CREATE MODEL met WITH (allow_unbounded = true) AS
+SELECT g.status, a.credit FROM g JOIN a ON g.status = a.status AND g.credit < a.credit;
+CREATE MODEL meetings WITH (allow_unbounded = true) AS
+SELECT status, count(*) AS n, sum(credit) AS credit FROM met GROUP BY status;
+
+CREATE SINK pairs_out (PRIMARY KEY (id) NOT ENFORCED) WITH (connector = 'delta', path = 'out/pairs')
+AS SELECT * FROM pairs WHERE id <> 2;
+CREATE SINK best_out (PRIMARY KEY (status, place) NOT ENFORCED) WITH (connector = 'delta', path = 'out/best')
+AS SELECT * FROM best;
+CREATE SINK meetings_out (PRIMARY KEY (status) NOT ENFORCED) WITH (connector = 'delta', path = 'out/meetings')
+AS SELECT * FROM meetings;
+"""
+_PAIRS = "SELECT a.id, a.status, b.status AS other, b.credit FROM a LEFT JOIN b ON a.id = b.id"
+JOINED_ROWS = {
+    "pairs": f"SELECT * FROM ({_PAIRS}) WHERE id <> 2",
+    "best": f"""
+        SELECT *, (row_number() OVER (PARTITION BY status ORDER BY credit DESC NULLS LAST, id))::INT AS place
+        FROM ({_PAIRS}) QUALIFY place <= 2""",
+    "meetings": """
+        SELECT g.status, count(*), sum(a.credit)::DECIMAL(22, 2) FROM g JOIN a
+        ON g.status = a.status AND g.credit < a.credit GROUP BY g.status""",
+}
+
 
 def test_tables_follow_their_parts(session: SparkSession, tmp_path: Path) -> None:
     """The short one: GROUP BY above UNION ALL, and a union with a key, in two epochs."""
@@ -74,9 +108,18 @@ def test_tables_follow_their_parts(session: SparkSession, tmp_path: Path) -> Non
     tables.run(session)
 
 
+def test_joins_follow_their_sides(session: SparkSession, tmp_path: Path) -> None:
+    """The short one: a left join with a Top-N above it, and a join with rows that only come."""
+    tables = Changing(tmp_path, JOINED, JOINED_ROWS, seed=3, growing=("g",), keys=8)
+    for count in (25, 15):
+        tables.put(count)
+    tables.run(session)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    ("pipeline", "oracles", "growing"), [(GROUPED, GROUPED_ROWS, ()), (UNITED, UNITED_ROWS, ("g",))]
+    ("pipeline", "oracles", "growing"),
+    [(GROUPED, GROUPED_ROWS, ()), (UNITED, UNITED_ROWS, ("g",)), (JOINED, JOINED_ROWS, ("g",))],
 )
 def test_tables_survive_a_kill(
     session: SparkSession, tmp_path: Path, pipeline: str, oracles: dict[str, str], growing: tuple[str, ...]

@@ -45,10 +45,10 @@ def _no_key(sink: BoundSink) -> Diagnostic:
         codes.SINK_KEY,
         f"the rows of `{sink.name}` have no key by which they change",
         sink.span,
-        cause="a union or a join with rows that only come may give two rows that agree in every column, and "
-        "a change would replace both",
-        fix="aggregate by what is to be the key; or give each input of the union a constant of its own, "
-        "SELECT 'shop' AS origin, …, over changes by the same columns",
+        cause="two rows may agree in every column: after a SELECT without the key, a union or a join with "
+        "rows that only come",
+        fix="aggregate by what is to be the key, or select the key as well; of a union give each input a "
+        "constant of its own, SELECT 'shop' AS origin, …, over changes by the same columns",
     )
 
 

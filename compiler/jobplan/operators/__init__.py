@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
 from compiler.jobplan.operators.change_aggregate import ChangeAggregate
+from compiler.jobplan.operators.change_join import ChangeJoin
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
 from compiler.jobplan.operators.distinct import Distinct
 from compiler.jobplan.operators.filter import Filter
@@ -51,6 +52,7 @@ Operator = (
     | IntervalJoin
     | WindowJoin
     | RegularJoin
+    | ChangeJoin
     | Session
     | SessionAggregate
     | FusedAggregate

@@ -9,13 +9,14 @@ from msgspec import field
 from compiler.jobplan.operators.base import JobOperator
 from compiler.jobplan.operators.sorting import BUCKETS, Sort
 
-Emit = Literal["closed", "first_by_time", "first_by_arrival", "changes"]
+Emit = Literal["closed", "first_by_time", "first_by_arrival", "changes", "retracting"]
 
 _WHEN: Final[dict[Emit, str]] = {
     "closed": "once it is closed",
     "first_by_time": "once none can come before it",
     "first_by_arrival": "at once",
     "changes": "as changes",
+    "retracting": "as changes, the next one when a row goes",
 }
 
 
@@ -24,7 +25,8 @@ class TopN(JobOperator, frozen=True, tag="top_n"):
 
     `emit` says when: `closed`, once the watermark has passed the group's `time_column`; `first_by_time`,
     once it has passed the row's `time_column`; `first_by_arrival`, at once and never again; `changes`, each
-    change of the result, with its operation. `rank` names the column of the row's number, if there is one.
+    change of the result, with its operation; `retracting`, the same over changes, which
+    take rows back, so that all rows are kept. `rank` names the column of the row's number, if there is one.
     With `latest` a later row goes before an earlier one of the same order. `event_times` are the columns
     that stay event times, with their delay in milliseconds. `ttl_ms` is how long a group that does
     not change is kept.

@@ -3,6 +3,7 @@
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
 from compiler.plan.operators.change_aggregate import ChangeAggregate
+from compiler.plan.operators.change_join import ChangeJoin
 from compiler.plan.operators.distinct import Distinct
 from compiler.plan.operators.filter import Filter
 from compiler.plan.operators.from_changelog import FromChangelog
@@ -56,6 +57,7 @@ OPERATORS = (
     IntervalJoin,
     WindowJoin,
     RegularJoin,
+    ChangeJoin,
     TemporalJoin,
     LookupTable,
     LookupJoin,
@@ -71,6 +73,7 @@ __all__ = [
     "Aggregate",
     "Boundary",
     "ChangeAggregate",
+    "ChangeJoin",
     "Distinct",
     "Filter",
     "FromChangelog",

@@ -14,7 +14,7 @@ from compiler.plan.expr import Column, Expr, Op, conjunction
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
-from compiler.plan.types import BOOLEAN
+from compiler.plan.types import BOOLEAN, common_type
 
 StreamJoinKind = Literal["inner", "left", "right", "full", "semi", "anti"]
 
@@ -25,6 +25,17 @@ class JoinKey:
 
     left: Expr
     right: Expr
+
+    @property
+    def of_one_type(self) -> tuple[str, str]:
+        """Both sides as SQL of one type, so that equal values lie in one bucket."""
+        found = common_type(self.left.type, self.right.type)
+        assert found is not None  # the binder has compared them
+        first, second = (
+            to_sql(side) if side.type.sql == found.sql else f"CAST({to_sql(side)} AS {found.sql})"
+            for side in (self.left, self.right)
+        )
+        return first, second
 
 
 @frozen

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
-from compiler.plan.changelog import Changelog
+from compiler.plan.changelog import RETRACT, Changelog
 from compiler.plan.expr import Cast, Column, Expr, is_processing_time
 from compiler.plan.expr_sql import quote_name, to_sql
 from compiler.plan.operators._one_input import OneInput
@@ -34,7 +34,8 @@ class NamedExpr:
 class Project(OneInput):
     """Computes columns row by row; a plain column keeps its marks (event time, window).
 
-    Over changes it must keep their key, if under other names.
+    Over changes it must keep their key, if under other names; if they name the rows that go, they then come
+    and go without one.
     """
 
     kind: ClassVar[str] = "project"
@@ -50,6 +51,8 @@ class Project(OneInput):
     def _derive_changelog(self) -> Changelog:
         changes = self.input.changelog
         kept = {column: item.name for item in reversed(self.items) if (column := carried_column(item.expr))}
+        if changes.before and not all(name in kept for name in changes.key):
+            return RETRACT
         return replace(changes, key=tuple(kept[name] for name in changes.key))
 
     @property

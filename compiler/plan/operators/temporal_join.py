@@ -7,12 +7,10 @@ from typing import Any, ClassVar, Final
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
-from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import Node
 from compiler.plan.operators._stream_join import StreamJoin, delay_of
 from compiler.plan.schema import Field
-from compiler.plan.types import common_type
 
 BUCKETS: Final = 32
 """Parts of the state: the most tasks that can share its work. It is in the plan, as state depends on it."""
@@ -71,7 +69,7 @@ class TemporalJoin(StreamJoin):
             uid=self.uid,
             inputs=(left, right),
             kind="left" if self.join == "left" else "inner",
-            keys=tuple(job.KeyPair(*_of_one_type(key.left, key.right)) for key in self.keys),
+            keys=tuple(job.KeyPair(*key.of_one_type) for key in self.keys),
             condition=to_sql(self.condition) if self.condition is not None else None,
             left_time=job.EventTime(self.left_time, delay_of(self.left, self.left_time)),
             right_time=self.right_time,
@@ -79,14 +77,3 @@ class TemporalJoin(StreamJoin):
             output=self.output(),
             buckets=BUCKETS,
         )
-
-
-def _of_one_type(left: Expr, right: Expr) -> tuple[str, str]:
-    """Both sides of a key as SQL of one type, so that equal values lie in one bucket."""
-    found = common_type(left.type, right.type)
-    assert found is not None  # the binder has compared them
-    first, second = (
-        to_sql(side) if side.type.sql == found.sql else f"CAST({to_sql(side)} AS {found.sql})"
-        for side in (left, right)
-    )
-    return first, second

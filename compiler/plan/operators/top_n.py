@@ -50,7 +50,9 @@ class TopN(OneInput):
         return Schema(tuple(fields))
 
     def _field(self, field: Field) -> Field:
-        """A group that closes lets its rows go when their own times are long past."""
+        """A group that closes or changes lets its rows go when their own times are long past."""
+        if self.emit == "retracting":
+            return replace(field, watermark_ms=None)
         if self.emit == "closed" and field.is_event_time and not self._closes_with(field):
             return replace(field, watermark_ms=None)
         return field
@@ -64,12 +66,17 @@ class TopN(OneInput):
         )
 
     def _derive_changelog(self) -> Changelog:
-        if self.emit != "changes":
+        if self.emit not in ("changes", "retracting"):
             return APPEND
         keys = tuple(key.name for key in self.partition if isinstance(key, Column))
         key = keys if self.limit == 1 or self.rank is None else (*keys, self.rank)
+        if self.emit == "retracting":
+            return Changelog("upsert", key, before=True)
         # A group that was dropped and comes again is said to be new.
         return Changelog("upsert", key, exact=self.state_ttl_ms is None)
+
+    def takes_changes(self, index: int) -> bool:
+        return self.input.changelog.before
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -87,6 +94,9 @@ class TopN(OneInput):
     @cached_property
     def closing_key(self) -> Field | None:
         """The key whose watermark closes a group: a window's end, or an event time itself."""
+        if not self.input.changelog.is_append:
+            # A row may be taken back at any time.
+            return None
         names = [key.name for key in self.partition if isinstance(key, Column)]
         marked = [f for name in names if (f := self.input.schema.get(name)) and f.is_event_time]
         ends = [f for f in marked if f.window and f.window.part == "end"]
@@ -97,6 +107,8 @@ class TopN(OneInput):
         """When rows go out."""
         if self.closing_key is not None:
             return "closed"
+        if not self.input.changelog.is_append:
+            return "retracting"
         by = self._order_field
         if self.limit == 1 and by is not None and not self.order[0].descending:
             if by.is_processing_time:

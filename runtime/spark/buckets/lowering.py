@@ -79,6 +79,24 @@ def key_columns(keys: Sequence[str], rows: DataFrame) -> tuple[tuple[str, ...], 
     return names, found
 
 
+def same_columns(
+    columns: Sequence[str], rows: DataFrame, prefix: str = "__same"
+) -> tuple[tuple[str, ...], list[Column]]:
+    """The columns by which a row is known again, and what to select for them besides the columns.
+
+    Arrow gives numbers to plain values only, so a nested one is known by its JSON.
+    """
+    names: list[str] = []
+    more: list[Column] = []
+    for number, name in enumerate(columns):
+        if isinstance(rows.schema[name].dataType, (ArrayType, MapType, StructType)):
+            names.append(f"{prefix}_{number}")
+            more.append(F.to_json(quote(name)).alias(names[-1], metadata={}))
+        else:
+            names.append(name)
+    return tuple(names), more
+
+
 def order_columns(order: Sequence[Sort]) -> tuple[tuple[OrderBy, ...], list[Column]]:
     """Hidden columns for expressions that sort: how, and what to select."""
     names = [f"__order_{number}" for number in range(len(order))]

@@ -15,6 +15,7 @@ from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
     change_aggregate,
+    change_join,
     changelog_functions,
     distinct,
     filter,
@@ -72,6 +73,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.IntervalJoin: interval_join.lower,
     model.WindowJoin: window_join.lower,
     model.RegularJoin: regular_join.lower,
+    model.ChangeJoin: change_join.lower,
     model.TemporalJoin: temporal_join.lower,
     model.LookupTable: lookup_table.lower,
     model.LookupJoin: lookup_join.lower,

@@ -11,8 +11,17 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from compiler.jobplan.model import TopN
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.spark.buckets import BucketOperator
-from runtime.spark.buckets.lowering import arrow_schema, bucketed, key_columns, order_columns, sort_column
+from runtime.spark.buckets.lowering import (
+    arrow_schema,
+    bucketed,
+    key_columns,
+    order_columns,
+    same_columns,
+    sort_column,
+)
+from runtime.spark.buckets.retracting_top_n import RetractingTopN
 from runtime.spark.buckets.top_n import ChangingTopN, ClosedTopN, FirstByArrival, FirstByTime, Spec
+from runtime.spark.changes import HIDDEN, hidden, visible
 from runtime.spark.context import Context
 
 _OPERATORS: dict[str, type[BucketOperator]] = {
@@ -31,9 +40,13 @@ def lower(op: TopN, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
         return _static(op, rows)
     keys, named_keys = key_columns(op.keys, rows)
     order, named_order = order_columns(op.order)
-    prepared = rows.select("*", *named_keys, *named_order)
+    retracting = op.emit == "retracting"
+    columns = [name for name in rows.columns if name not in HIDDEN]
+    same, nested = same_columns(columns, rows) if retracting else ((), [])
+    kept = rows.select(*visible(rows), *named_keys, *named_order, *nested)
+    prepared = rows.select(*visible(rows), *named_keys, *named_order, *nested, *hidden(rows))
     spec = Spec(
-        schema=arrow_schema(prepared.schema, rows.sparkSession),
+        schema=arrow_schema(kept.schema, rows.sparkSession),
         keys=keys,
         order=order,
         limit=op.limit,
@@ -43,13 +56,15 @@ def lower(op: TopN, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
         ttl_ms=op.ttl_ms,
         op=OP_COLUMN,
     )
-    output = list(rows.schema)
+    output = [field for field in rows.schema if field.name not in HIDDEN]
     if op.rank is not None:
         output.append(StructField(op.rank, IntegerType(), False))
-    if op.emit == "changes":
+    if op.emit in ("changes", "retracting"):
         output.append(StructField(OP_COLUMN, StringType(), False))
     by = [F.col(key) for key in keys]
-    made: BucketOperator = _OPERATORS[op.emit](spec)  # type: ignore[call-arg]  # each takes a Spec
+    made: BucketOperator = (
+        RetractingTopN(spec, same) if retracting else _OPERATORS[op.emit](spec)  # type: ignore[call-arg]  # each takes a Spec
+    )
     return bucketed(made, [(prepared, by)], op.buckets, StructType(output), op.event_times)
 
 

@@ -1,0 +1,84 @@
+"""A join of two tables that change."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from compiler.frozen import frozen
+from compiler.functions.kinds import is_atomic
+from compiler.jobplan import model as job
+from compiler.jobplan.durations import format_ms
+from compiler.jobplan.operators.sorting import BUCKETS
+from compiler.plan.changelog import RETRACT, Changelog
+from compiler.plan.expr import Expr
+from compiler.plan.expr_sql import to_sql
+from compiler.plan.node import Node
+from compiler.plan.operators._stream_join import StreamJoin
+from compiler.plan.operators.project import carried_column
+
+
+@frozen
+class ChangeJoin(StreamJoin):
+    """Every row of one side with every row of the other that has equal keys, as the tables are now.
+
+    A side is changes that name the rows that go, or rows that only come. Outer joins are of keys alone: a row
+    without a partner is given, and taken back when one comes. With `state_ttl_ms` a row is forgotten so long
+    after it came; what was joined with it stays. Nothing behind it is an event time.
+
+    Where a side has at most one row for a row of the other, the key of that other tells the rows of the join
+    apart; else the keys of both together do. Without keys its rows come and go.
+    """
+
+    kind: ClassVar[str] = "change_join"
+
+    state_ttl_ms: int | None
+
+    def takes_changes(self, index: int) -> bool:
+        return self.inputs[index].changelog.before
+
+    def _derive_changelog(self) -> Changelog:
+        key = self._key
+        return RETRACT if key is None else Changelog("upsert", key, before=True)
+
+    @property
+    def _key(self) -> tuple[str, ...] | None:
+        left, right = (node.changelog for node in self.inputs)
+        if left.kind != "upsert" or right.kind != "upsert":
+            return None
+        if self.join in ("inner", "left") and self._finds_one(self.right, [k.right for k in self.keys]):
+            return left.key
+        if self.join in ("inner", "right") and self._finds_one(self.left, [k.left for k in self.keys]):
+            return right.key
+        return (*left.key, *right.key)
+
+    @staticmethod
+    def _finds_one(side: Node, equal: list[Expr]) -> bool:
+        """Whether the keys of the join contain the key of a side."""
+        return set(side.changelog.key) <= {carried_column(expr) for expr in equal}
+
+    def bound(self) -> str:
+        if self.state_ttl_ms is None:
+            return "unbounded, because a partner may come at any time (allow_unbounded)"
+        return f"forgets a row {format_ms(self.state_ttl_ms)} after it came"
+
+    def _stored(self) -> dict[str, Any]:
+        return {"buckets": BUCKETS}
+
+    def lower(self, id_: str, inputs: tuple[str, ...]) -> job.Operator:
+        left, right = inputs
+        key = self._key
+        # Rows are told apart by plain values only; without a key they are told apart as a whole.
+        plain = key is not None and all(
+            (field := self.schema.get(name)) is not None and is_atomic(field.type) for name in key
+        )
+        return job.ChangeJoin(
+            id=id_,
+            uid=self.uid,
+            inputs=(left, right),
+            kind=self.join,
+            keys=tuple(job.KeyPair(*key.of_one_type) for key in self.keys),
+            condition=to_sql(self.condition) if self.condition is not None else None,
+            columns=tuple(tuple(node.schema.names) for node in self.inputs),
+            key=key if plain else None,
+            ttl_ms=self.state_ttl_ms,
+        )
