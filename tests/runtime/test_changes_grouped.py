@@ -81,12 +81,18 @@ SELECT g.status, a.credit FROM g JOIN a ON g.status = a.status AND g.credit < a.
 CREATE MODEL meetings WITH (allow_unbounded = true) AS
 SELECT status, count(*) AS n, sum(credit) AS credit FROM met GROUP BY status;
 
+CREATE MODEL either WITH (allow_unbounded = true) AS
+SELECT id, status FROM a UNION ALL SELECT id, status FROM b;
+CREATE MODEL known WITH (allow_unbounded = true) AS SELECT id, count(status) AS n FROM either GROUP BY id;
+
 CREATE SINK pairs_out (PRIMARY KEY (id) NOT ENFORCED) WITH (connector = 'delta', path = 'out/pairs')
 AS SELECT * FROM pairs WHERE id <> 2;
 CREATE SINK best_out (PRIMARY KEY (status, place) NOT ENFORCED) WITH (connector = 'delta', path = 'out/best')
 AS SELECT * FROM best;
 CREATE SINK meetings_out (PRIMARY KEY (status) NOT ENFORCED) WITH (connector = 'delta', path = 'out/meetings')
 AS SELECT * FROM meetings;
+CREATE SINK known_out (PRIMARY KEY (id) NOT ENFORCED) WITH (connector = 'delta', path = 'out/known')
+AS SELECT * FROM known;
 """
 _PAIRS = "SELECT a.id, a.status, b.status AS other, b.credit FROM a LEFT JOIN b ON a.id = b.id"
 JOINED_ROWS = {
@@ -97,11 +103,15 @@ JOINED_ROWS = {
     "meetings": """
         SELECT g.status, count(*), sum(a.credit)::DECIMAL(22, 2) FROM g JOIN a
         ON g.status = a.status AND g.credit < a.credit GROUP BY g.status""",
+    "known": """
+        SELECT id, count(status) FROM (SELECT id, status FROM a UNION ALL SELECT id, status FROM b)
+        GROUP BY id""",
 }
 
 
+@pytest.mark.soak
 def test_tables_follow_their_parts(session: SparkSession, tmp_path: Path) -> None:
-    """The short one: GROUP BY above UNION ALL, and a union with a key, in two epochs."""
+    """GROUP BY above UNION ALL, and a union with a key, in two epochs."""
     tables = Changing(tmp_path, UNITED, UNITED_ROWS, seed=7, growing=("g",))
     for count in (30, 20):
         tables.put(count)
@@ -109,8 +119,8 @@ def test_tables_follow_their_parts(session: SparkSession, tmp_path: Path) -> Non
 
 
 def test_joins_follow_their_sides(session: SparkSession, tmp_path: Path) -> None:
-    """The short one: a left join with a Top-N above it, and a join with rows that only come."""
-    tables = Changing(tmp_path, JOINED, JOINED_ROWS, seed=3, growing=("g",), keys=8)
+    """The short one: a left join below a Top-N, a join with rows that only come, groups of a union."""
+    tables = Changing(tmp_path, JOINED, JOINED_ROWS, seed=15, growing=("g",), keys=8)
     for count in (25, 15):
         tables.put(count)
     tables.run(session)
