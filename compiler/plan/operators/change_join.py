@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from compiler.frozen import frozen
-from compiler.functions.kinds import is_atomic
 from compiler.jobplan import model as job
 from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS
+from compiler.plan import types as t
 from compiler.plan.changelog import RETRACT, Changelog
 from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
@@ -69,7 +69,9 @@ class ChangeJoin(StreamJoin):
         key = self._key
         # Rows are told apart by plain values only; without a key they are told apart as a whole.
         plain = key is not None and all(
-            (field := self.schema.get(name)) is not None and is_atomic(field.type) for name in key
+            (field := self.schema.get(name)) is not None
+            and not isinstance(field.type, (t.Array, t.Map, t.Struct))
+            for name in key
         )
         return job.ChangeJoin(
             id=id_,
