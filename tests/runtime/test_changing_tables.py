@@ -32,7 +32,7 @@ Row = tuple[Any, ...]
 seeded = settings(
     phases=(Phase.explicit, Phase.generate), derandomize=True, max_examples=25, deadline=None, database=None
 )
-long = settings(seeded, max_examples=1500)
+long = settings(seeded, max_examples=400)
 
 
 class Table:

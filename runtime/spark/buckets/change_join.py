@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.spark.buckets.arrow import compute as pc
@@ -26,6 +27,8 @@ from runtime.spark.buckets.ordering import Numbers
 from runtime.spark.buckets.state import BucketState, StateTable
 
 _ALONE = "__alone"
+
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -161,17 +164,17 @@ class ChangeJoiner(BucketOperator):
 
     def _lone(
         self, number: int, before: pa.Table, moved: Sequence[Moved], keys: Sequence[Numbers]
-    ) -> tuple[Numbers, Numbers, list[pa.Table]]:
+    ) -> tuple[Flags, Flags, list[pa.Table]]:
         """Which rows of a side were given alone and are now, and what comes and goes of that."""
         side, mine, other = self._spec.sides[number], moved[number], moved[1 - number]
-        was = np.zeros(mine.rows.num_rows, np.bool_)
+        was: Flags = np.zeros(mine.rows.num_rows, np.bool_)
         was[: before.num_rows] = before.column(_ALONE).to_numpy(zero_copy_only=False)
         if not side.outer:
             return was, was, []
         asked, groups = keys[number], keys[1 - number]
         none_now = totals(asked, groups, other.new) == 0
         had = totals(asked, groups, other.old) > 0
-        alone = (mine.new > 0) & none_now & (was | (mine.old == 0) | had)
+        alone: Flags = (mine.new > 0) & none_now & (was | (mine.old == 0) | had)
         difference = mine.new * alone - mine.old * was
         found = []
         for sign in (-1, 1):
@@ -181,7 +184,7 @@ class ChangeJoiner(BucketOperator):
                 found.append(self._output(side, rows, np.full(rows.num_rows, sign)))
         return was, alone, found
 
-    def _stored(self, number: int, before: pa.Table, moved: Moved, alone: Numbers, now_ms: int) -> pa.Table:
+    def _stored(self, number: int, before: pa.Table, moved: Moved, alone: Flags, now_ms: int) -> pa.Table:
         """The rows of a side that are there now."""
         touched = np.full(moved.rows.num_rows, now_ms, np.int64)
         touched[: before.num_rows] = before.column(TOUCHED).to_numpy()
