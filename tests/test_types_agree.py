@@ -22,8 +22,9 @@ GOOD = [path for path in CASES if not path.name.startswith("wrong")]
 
 
 def empty(session: SparkSession, op: job.Scan | job.Seed | job.LookupTable) -> DataFrame:
-    """A table without rows, every column nullable, as a file gives it."""
-    return session.createDataFrame([], struct(op.columns))
+    """A table without rows, every column nullable, as a file gives it, with the marks of bad records."""
+    marks = (op.marks or ()) if isinstance(op, job.Scan) else ()
+    return session.createDataFrame([], struct((*op.columns, *(job.Column(mark, "STRING") for mark in marks))))
 
 
 def struct(columns: tuple[job.Column, ...]) -> StructType:
