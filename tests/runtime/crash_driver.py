@@ -11,6 +11,7 @@ Usage: crash_driver.py PROJECT PLAN FAULT ON_END. Faults live here, not in the p
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,17 @@ def die_amid_files(epoch: int) -> None:
     FilesystemWriter.write = write_and_die  # type: ignore[method-assign, assignment]  # for this process only
 
 
+def only_the_first_of(part: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What the tasks of an epoch do, done by the first of them only."""
+
+    def first(batches: Any) -> Any:
+        context = TaskContext.get()
+        if context is not None and context.partitionId() == 0:
+            yield from part(batches)
+
+    return first
+
+
 def die_amid_tasks(epoch: int) -> None:
     """One task of a database's sink has committed its part."""
     from runtime.connectors.sinks.postgres import PostgresWriter
@@ -65,13 +77,8 @@ def die_amid_tasks(epoch: int) -> None:
     run_tasks = PostgresWriter._run
 
     def run_one_and_die(self: PostgresWriter, number: int, part: Any, rows: DataFrame) -> dict[str, int]:
-        def only_the_first(batches: Any) -> Any:
-            context = TaskContext.get()
-            if context is not None and context.partitionId() == 0:
-                yield from part(batches)
-
         if number == epoch:
-            run_tasks(self, number, only_the_first, rows)  # type: ignore[arg-type]  # called just as a part
+            run_tasks(self, number, only_the_first_of(part), rows)  # type: ignore[arg-type]  # called just as a part
             die()
         return run_tasks(self, number, part, rows)
 
@@ -85,13 +92,8 @@ def die_amid_sending(epoch: int) -> None:
     send = KafkaWriter._send
 
     def send_one_and_die(self: KafkaWriter, number: int, messages: DataFrame, part: Any) -> None:
-        def only_the_first(batches: Any) -> Any:
-            context = TaskContext.get()
-            if context is not None and context.partitionId() == 0:
-                yield from part(batches)
-
         if number == epoch:
-            send(self, number, messages, only_the_first)  # type: ignore[arg-type]  # called just as a part
+            send(self, number, messages, only_the_first_of(part))  # type: ignore[arg-type]  # called just as a part
             die()
         send(self, number, messages, part)
 
