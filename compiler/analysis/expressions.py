@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlglot import exp
@@ -12,16 +12,17 @@ from compiler.analysis.calls import bind_call, bind_special
 from compiler.analysis.constants import CONSTANTS, check_conversion
 from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
+from compiler.analysis.operators import OPERATORS
 from compiler.analysis.over import NamedWindows, bind_over
 from compiler.analysis.places import tree_span
-from compiler.analysis.predicates import PREDICATES, bind_is
+from compiler.analysis.predicates import PREDICATES
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.functions.spec import TypeProblem
 from compiler.plan import types as t
-from compiler.plan.expr import Case, Expr, FieldAccess, Literal, Op, Variable
+from compiler.plan.expr import Case, Expr, Literal, Op, Variable
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.tokens.functions import MARK
 
@@ -45,7 +46,6 @@ _INFIX: dict[type[exp.Expr], str] = {
 }
 # Later passes go down an expression by recursion; Python's stack holds about three times as many levels.
 _DEEPEST = 150
-_LONG_CHAIN = 50
 _DIVISIONS = ("/", "%", "DIV")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "DIV")
 # What Spark has not, with what to write.
@@ -58,13 +58,6 @@ _NOT_RUN: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Any: ("ANY is not run", "use array_contains(xs, x), or IN (…)"),
     exp.Overlaps: ("OVERLAPS is not run", "compare the bounds: a1 < b2 AND b1 < a2"),
 }
-
-
-def _joined(symbol: str, parts: Sequence[Expr]) -> Expr:
-    result = parts[0]
-    for part in parts[1:]:
-        result = Op(t.BOOLEAN, result.nullable or part.nullable, symbol, (result, part))
-    return result
 
 
 class ExpressionBinder:
@@ -243,28 +236,6 @@ class ExpressionBinder:
         except TypeProblem as problem:
             raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
 
-    def _logical(self, tree: exp.Expr) -> Expr:
-        symbol = "AND" if isinstance(tree, exp.And) else "OR"
-        # sqlglot nests long chains to the left; a loop keeps them off Python's stack.
-        parts: list[exp.Expr] = []
-        node: exp.Expr = tree
-        while type(node) is type(tree):
-            parts.append(node.args["expression"])
-            node = node.this
-        parts.append(node)
-        bound = [self.condition(part, f"an operand of {symbol}", True) for part in reversed(parts)]
-        # A long chain is folded in halves: the passes behind this one go down the tree.
-        while len(bound) > _LONG_CHAIN:
-            bound = [_joined(symbol, bound[i : i + 2]) for i in range(0, len(bound), 2)]
-        return _joined(symbol, bound)
-
-    def _not(self, tree: exp.Expr) -> Expr:
-        inner = tree.this
-        if isinstance(inner, exp.Is):
-            return bind_is(self, inner, negated=True)
-        arg = self.condition(inner, "the operand of NOT", True)
-        return Op(t.BOOLEAN, arg.nullable, "NOT", (arg,))
-
     def comparable(self, op: str, left: Expr, right: Expr, tree: exp.Expr) -> None:
         """Refuses a comparison that Spark refuses, or that fails for a constant."""
         try:
@@ -272,45 +243,6 @@ class ExpressionBinder:
         except TypeProblem as problem:
             raise self.error(codes.TYPE_MISMATCH, str(problem), tree) from problem
         self._check_compared(left, right, tree)
-
-    def _negative(self, tree: exp.Expr) -> Expr:
-        arg = self.bind(tree.this)
-        if isinstance(arg, Literal) and isinstance(arg.value, (int, float)) and t.is_numeric(arg.type):
-            return Literal(arg.type, False, f"-{arg.sql}", -arg.value)
-        if not (t.is_numeric(arg.type) or isinstance(arg.type, t.Interval) or arg.type == t.NULL):
-            raise self.error(codes.TYPE_MISMATCH, f"`-` is not defined for {arg.type}", tree)
-        return Op(arg.type, arg.nullable, "NEG", (arg,))
-
-    def _complement(self, tree: exp.Expr) -> Expr:
-        arg = self.bind(tree.this)
-        if not t.is_integral(arg.type):
-            raise self.error(codes.TYPE_MISMATCH, f"`~` is not defined for {arg.type}", tree)
-        return Op(arg.type, arg.nullable, "~", (arg,))
-
-    def _concat(self, tree: exp.Expr) -> Expr:
-        left, right = self.bind(tree.this), self.bind(tree.args["expression"])
-        both = isinstance(left.type, t.Array) and isinstance(right.type, t.Array)
-        found = t.common_type(left.type, right.type) if both else t.STRING
-        if found is None or (isinstance(left.type, t.Array) != isinstance(right.type, t.Array)):
-            raise self.error(codes.TYPE_MISMATCH, f"`||` cannot join {left.type} and {right.type}", tree)
-        return Op(found, left.nullable or right.nullable, "||", (left, right))
-
-    def _index(self, tree: exp.Expr) -> Expr:
-        if isinstance(tree.this, exp.Column) and tree.this.sql().upper() == "MAP":
-            return bind_call(self, "map", list(tree.expressions), tree)
-        arg, index = self.bind(tree.this), self.bind(tree.expressions[0])
-        if isinstance(arg.type, t.Array) and t.is_integral(index.type):
-            return Op(arg.type.element, True, "[]", (arg, index))
-        if isinstance(arg.type, t.Map):
-            return Op(arg.type.value, True, "[]", (arg, index))
-        raise self.error(codes.TYPE_MISMATCH, f"{arg.type} has no element [{index.type}]", tree)
-
-    def _field(self, tree: exp.Expr) -> Expr:
-        arg, name = self.bind(tree.this), tree.args["expression"].name
-        field = arg.type.field(name) if isinstance(arg.type, t.Struct) else None
-        if field is None:
-            raise self.error(codes.UNKNOWN_COLUMN, f"{arg.type} has no field `{name}`", tree)
-        return FieldAccess(field.type, arg.nullable or field.nullable, arg, field.name)
 
     # --- casts, CASE, literals -----------------------------------------------
 
@@ -406,14 +338,7 @@ class ExpressionBinder:
 _HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, Any], Expr]] = {
     **CONSTANTS,
     **PREDICATES,
-    exp.And: ExpressionBinder._logical,
-    exp.Or: ExpressionBinder._logical,
-    exp.Not: ExpressionBinder._not,
-    exp.Neg: ExpressionBinder._negative,
-    exp.BitwiseNot: ExpressionBinder._complement,
-    exp.DPipe: ExpressionBinder._concat,
-    exp.Bracket: ExpressionBinder._index,
-    exp.Dot: ExpressionBinder._field,
+    **OPERATORS,
     exp.Case: ExpressionBinder._case,
     exp.Column: ExpressionBinder._column,
     exp.Identifier: ExpressionBinder._variable,

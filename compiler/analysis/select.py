@@ -11,11 +11,10 @@ from sqlglot import exp
 from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
 from compiler.analysis.clauses import distinct_place, has_refused, makes_columns, refused_clauses
-from compiler.analysis.commas import check_comma
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
 from compiler.analysis.group_windows import assign_group_window
-from compiler.analysis.grouping import Grouped, SelectItem, group, output_name
+from compiler.analysis.grouping import Grouped, SelectItem, group
 from compiler.analysis.hints import hinted_relation, select_hints
 from compiler.analysis.joins import bind_join
 from compiler.analysis.laterals import (
@@ -29,11 +28,11 @@ from compiler.analysis.over import lift_over, named_windows
 from compiler.analysis.places import tree_span
 from compiler.analysis.relations import Bound, bind_relation, not_a_relation
 from compiler.analysis.scope import Scope
+from compiler.analysis.select_items import name_fix, select_items, with_names
 from compiler.analysis.where import Where
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import Span
-from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan.expr import Column, is_aggregate
 from compiler.plan.node import Node
 from compiler.plan.operators.project import NamedExpr
@@ -238,7 +237,7 @@ class QueryBinder:
         failed = filtered is None or generated is None
         node, made = generated or (bound.node, generators(tree))
         node, scope = assign_group_window(self, tree, node, bound.scope)
-        items = self._select_items(tree, scope, made)
+        items = select_items(self, tree, scope, made)
         qualify = self.attempt(lambda: self._qualify(tree, scope))
         failed = failed or qualify is None
         items = [*items, *(qualify or ())] if items is not None else None
@@ -264,59 +263,6 @@ class QueryBinder:
             node = self.builder.filter(node, condition.expr, condition.span)
         return Grouped(node, items)
 
-    def _select_items(
-        self, tree: exp.Select, scope: Scope, made: dict[int, list[SelectItem]]
-    ) -> list[SelectItem] | None:
-        """All items with stars written out, or None if one is wrong; `made` are those of generators."""
-        binder = self.expressions(scope, "SELECT", aggregates=True)
-        binder.windows = named_windows(tree)
-        items: list[SelectItem] = []
-        complete = True
-        for item in tree.expressions:
-            if id(item) in made:
-                items.extend(made[id(item)])
-                continue
-            found = self.attempt(lambda item=item: self._select_item(item, scope, binder))  # type: ignore[misc]  # bound now
-            complete = complete and found is not None
-            items.extend(found or ())
-        return items if complete else None
-
-    def _select_item(self, tree: exp.Expr, scope: Scope, binder: ExpressionBinder) -> list[SelectItem]:
-        star = _star(tree)
-        if star is not None:
-            return self._star_items(tree, star, scope)
-        alias = tree.alias if isinstance(tree, exp.Alias) else None
-        inner = tree.this if isinstance(tree, exp.Alias) else tree
-        expr = binder.bind(inner)
-        check_comma(self, tree, scope)
-        return [SelectItem(output_name(inner, alias), expr, tree, self.fragment)]
-
-    def _star_items(self, tree: exp.Expr, star: exp.Star, scope: Scope) -> list[SelectItem]:
-        columns = scope.columns()
-        if isinstance(tree, exp.Column) and tree.table:
-            part = scope.part(tree.table)
-            if part is None:
-                named = ", ".join(f"`{p.alias}`" for p in scope.parts if p.alias)
-                fix = f"FROM has {named}" if named else None
-                raise self.error(codes.UNKNOWN_RELATION, f"FROM has no `{tree.table}`", tree, fix=fix)
-            columns = part.columns
-        excluded = {e.name.lower() for e in star.args.get("except_") or ()}
-        missing = excluded - {c.name.lower() for c in columns}
-        if missing:
-            name = min(missing)
-            wrong = next(e for e in star.args["except_"] if e.name.lower() == name)
-            fix = did_you_mean(name, [c.name for c in columns])
-            raise self.error(
-                codes.UNKNOWN_COLUMN, f"there is no column `{wrong.name}` to leave out", wrong, fix=fix
-            )
-        if star.args.get("replace") or star.args.get("rename"):
-            raise self.error(codes.UNSUPPORTED_SYNTAX, "`* REPLACE` is not supported", tree)
-        return [
-            SelectItem(c.name, Column(c.field.type, c.field.nullable, c.field.name), tree, self.fragment)
-            for c in columns
-            if c.name.lower() not in excluded
-        ]
-
     def _grouped(
         self, tree: exp.Select, node: Node, scope: Scope, items: list[SelectItem] | None
     ) -> Grouped | None:
@@ -341,7 +287,7 @@ class QueryBinder:
         return group(self, tree, node, scope, items, condition)
 
     def _finish(self, tree: exp.Select, grouped: Grouped, names: Sequence[str]) -> Node:
-        grouped = replace(grouped, items=_with_names(grouped.items, names))
+        grouped = replace(grouped, items=with_names(grouped.items, names))
         unnamed = [item for item in grouped.items if item.name is None]
         for item in unnamed:
             self.reporter.add(
@@ -349,7 +295,7 @@ class QueryBinder:
                     codes.UNNAMED_COLUMN,
                     f"output column `{item.span.text.strip()}` has no name",
                     item.span,
-                    fix=_name_fix(item.span.text.strip()),
+                    fix=name_fix(item.span.text.strip()),
                 )
             )
         if unnamed:
@@ -405,32 +351,3 @@ def _without_aliases(having: exp.Expr, tree: exp.Select, scope: Scope) -> exp.Ex
         return found.copy() if found is not None else part
 
     return having.transform(written_out) if aliases else having
-
-
-def _with_names(items: list[SelectItem], names: Sequence[str]) -> list[SelectItem]:
-    """Items matched by position, of which the unnamed and the doubled take the names given."""
-    if len(items) != len(names):
-        return items
-    seen: set[str] = set()
-    found: list[SelectItem] = []
-    for item, name in zip(items, names, strict=True):
-        given = item if item.name is not None and item.name.lower() not in seen else replace(item, name=name)
-        seen.add((given.name or "").lower())
-        found.append(given)
-    return found
-
-
-def _name_fix(text: str) -> str:
-    if text.startswith('"'):
-        return (
-            f"double quotes make a string: for a column write `{text[1:-1]}`, for the text add AS and a name"
-        )
-    return f"add a name: `{text} AS …`"
-
-
-def _star(tree: exp.Expr) -> exp.Star | None:
-    if isinstance(tree, exp.Star):
-        return tree
-    if isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star):
-        return tree.this
-    return None
