@@ -6,7 +6,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -19,7 +18,6 @@ import headrace
 from compiler.jobplan.operators.base import Column, Item
 from compiler.jobplan.operators.process import KeptState, Process
 from runtime.functions.bundle import Bundle
-from runtime.functions.codec import StateValueError, decode, encode
 from runtime.functions.engine import FunctionFailure
 from runtime.functions.operator import ProcessOperator
 
@@ -361,46 +359,3 @@ def test_output_that_was_not_declared_is_refused() -> None:
     driver.epoch(words(("ann", 20, "b")))
     with pytest.raises(FunctionFailure, match="does not declare total, words"):
         driver.epoch(watermark_ms=900_000)
-
-
-# --- values in state, bundles ------------------------------------------------
-
-_values = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-(2**63), 2**63 - 1),
-        st.floats(allow_nan=False),
-        st.text(),
-        st.binary(),
-        st.decimals(allow_nan=False, allow_infinity=False),
-        st.datetimes(timezones=st.just(UTC)),
-        st.dates(),
-        st.timedeltas(timedelta(days=-1000), timedelta(days=1000)),
-    ),
-    lambda parts: (
-        st.lists(parts, max_size=3)
-        | st.tuples(parts, parts)
-        | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), parts, max_size=3)
-    ),
-    max_leaves=8,
-)
-
-
-@given(_values)
-def test_values_come_back_as_they_were(value: object) -> None:
-    assert decode(encode(value)) == value
-
-
-def test_what_state_cannot_keep_is_named() -> None:
-    assert decode(encode({"a": (Decimal("1.50"), None)})) == {"a": (Decimal("1.50"), None)}
-    with pytest.raises(StateValueError, match="object"):
-        encode([object()])
-
-
-def test_bundles_of_one_name_do_not_meet() -> None:
-    one, two = (Bundle((("numbers_of.py", f"def number():\n    return {n}\n"),)) for n in (1, 2))
-    assert one.load("numbers_of", "number")() == 1
-    assert two.load("numbers_of", "number")() == 2
-    assert one.load("numbers_of", "number")() == 1
-    assert one.digest != two.digest
