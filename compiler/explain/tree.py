@@ -54,7 +54,7 @@ def _query(query: job.Query) -> _Line:
 
 
 def _sink(sink: job.Sink) -> str:
-    where = sink.options.get("path") or sink.options.get("topic") or ""
+    where = job.location(sink.options)
     key = f", key {', '.join(sink.primary_key)}" if sink.primary_key else ""
     delivery = sink.delivery.replace("_", " ")
     changes = ", takes changes" if sink.upsert else ""

@@ -53,7 +53,7 @@ def operator(node: Node, does: str, places: Mapping[str, Span]) -> Operator:
 
 def writer(sink: job.Sink, changelog: str, span: Span | None) -> Operator:
     """The writer of a sink."""
-    where = sink.options.get("path") or sink.options.get("topic") or sink.options.get("table") or ""
+    where = job.location(sink.options)
     promises = [sink.delivery.replace("_", " ")]
     if sink.primary_key:
         promises.append(f"key {', '.join(sink.primary_key)}")

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
-from compiler.jobplan.operators.base import Column, Item, Options, OptionValue
+from compiler.jobplan.operators.base import Column, Item, Options, OptionValue, location
 from compiler.jobplan.operators.change_aggregate import Accumulate, ChangeAggregate
 from compiler.jobplan.operators.change_join import ChangeJoin
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
@@ -111,6 +111,7 @@ __all__ = [
     "Watermark",
     "Window",
     "WindowJoin",
+    "location",
 ]
 
 

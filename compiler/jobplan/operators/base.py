@@ -23,6 +23,11 @@ A scan adds it if it is asked to (`Scan.sequence`) and knows an order; it is han
 """
 
 
+def location(options: Options) -> str:
+    """Where a source or sink is, as people are told: its folder, topic or table; empty if it has none."""
+    return str(options.get("path") or options.get("topic") or options.get("table") or "")
+
+
 class Column(Struct, frozen=True):
     """A column of an operator's output: `type` is Spark DDL."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import field
 
-from compiler.jobplan.operators.base import Column, JobOperator, Options
+from compiler.jobplan.operators.base import Column, JobOperator, Options, location
 
 
 class Scan(JobOperator, frozen=True, tag="scan"):
@@ -37,6 +37,6 @@ class Scan(JobOperator, frozen=True, tag="scan"):
         return tuple(column for column in self.columns if column.name not in self.metadata)
 
     def describe(self) -> str:
-        where = self.options.get("path") or self.options.get("topic") or self.options.get("table")
+        where = location(self.options)
         columns = ", ".join(column.name for column in self.columns)
         return f"{self.uid} from {self.connector}{f' {where}' if where else ''} ({columns})"

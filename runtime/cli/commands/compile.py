@@ -49,6 +49,7 @@ def command(
     errors; warnings do not stop anything.
     """
     from compiler.diagnostics.diagnostic import DiagnosticError
+    from compiler.jobplan.model import location
     from runtime.cli import loading, target
     from runtime.cli.output import counted
 
@@ -90,8 +91,7 @@ def command(
         output.text(f"  query {query.uid}{stateful}: {query.reason.partition(';')[0]}")
         for sink in query.sinks:
             if not sink.removed:
-                where = sink.options.get("path") or sink.options.get("topic") or ""
-                output.text(f"    {sink.uid} -> {sink.connector} {where}".rstrip())
+                output.text(f"    {sink.uid} -> {sink.connector} {location(sink.options)}".rstrip())
     output.text(f"job plan: {shown}")
     output.event(
         "compiled",
