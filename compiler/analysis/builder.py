@@ -177,7 +177,10 @@ class Builder:
         types = [self._common(parts, spans, index) for index in range(len(first.schema))]
         aligned = [self._cast(part, types, place) for part, place in zip(parts, spans, strict=True)]
         if not all(part.changelog.is_append for part in aligned):
-            aligned = [with_before(self, part, "UNION ALL of changes", span) for part in aligned]
+            # What stands twice is remembered once.
+            once = {id(part): part for part in aligned}
+            named = {of: with_before(self, part, "UNION ALL of changes", span) for of, part in once.items()}
+            aligned = [named[id(part)] for part in aligned]
         return Union(self.uid("union", span), tuple(aligned))
 
     def _common(self, parts: Sequence[Node], spans: Sequence[Span], index: int) -> t.DataType:

@@ -8,15 +8,15 @@ from typing import Final
 from compiler.analysis.builder import Builder
 from compiler.analysis.changelogs import with_before
 from compiler.analysis.joins.request import JoinRequest, Rows
-from compiler.analysis.joins.stream_sides import take_apart
+from compiler.analysis.joins.stream_sides import StreamSides, take_apart
 from compiler.diagnostics import codes
 from compiler.plan.operators import ChangeJoin
 
 OUTER: Final = ("left", "right", "full")
 
 
-def change_join(builder: Builder, request: JoinRequest) -> Rows:
-    """The join of tables as they are now, of which at least one changes, or which gives rows that change.
+def join_of_changes(builder: Builder, request: JoinRequest) -> Rows:
+    """The join of tables as they are now, of which at least one changes.
 
     Raises:
         DiagnosticError: nothing bounds its state (HR306); no equality (HR312); a semi or anti join, or one of
@@ -30,7 +30,9 @@ def change_join(builder: Builder, request: JoinRequest) -> Rows:
             fix="give the model WITH (state_ttl = '1 d'), or allow_unbounded = true",
         )
     left = with_before(builder, request.left, "a join of changes", request.span)
-    right = with_before(builder, request.right, "a join of changes", request.span)
+    # A table that is joined with itself is remembered once.
+    same = request.right is request.left
+    right = left if same else with_before(builder, request.right, "a join of changes", request.span)
     streams = take_apart(builder, replace(request, left=left, right=right))
     if streams.kind not in ("inner", *OUTER) or streams.windows or request.form is not None:
         what = f"a {streams.kind}" if streams.kind not in ("inner", *OUTER) else "a window or interval"
@@ -40,6 +42,15 @@ def change_join(builder: Builder, request: JoinRequest) -> Rows:
             cause="a side of it takes rows back, and what was made of them would have to be taken back too",
             fix="write JOIN or LEFT JOIN with equalities",
         )
+    return change_join(builder, request, streams)
+
+
+def change_join(builder: Builder, request: JoinRequest, streams: StreamSides) -> Rows:
+    """The join that gives rows that change: of tables that do, or of rows that wait for a partner.
+
+    Raises:
+        DiagnosticError: an outer join with more than equalities (HR308).
+    """
     condition = streams.condition()
     if streams.kind in OUTER and condition is not None:
         raise request.error(

@@ -8,7 +8,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import RegularJoin, Scan, Watermark
+from compiler.plan.operators import Scan, Watermark
 from compiler.plan.operators._stream_join import StreamJoin
 
 
@@ -16,8 +16,7 @@ def several_inputs(plan: LogicalPlan) -> Iterator[Diagnostic]:
     """HR311 (warning) for an operator that keeps state over rows of two or more sources."""
     told: dict[int, list[str]] = {}
     for node in walk(*(sink.node for sink in plan.sinks)):
-        # Whether rows meet in a regular join, or how a changing table changes, hangs on no watermark.
-        if not node.is_stateful or isinstance(node, RegularJoin) or not node.changelog.is_append:
+        if not node.heeds_watermark or not node.changelog.is_append:
             continue
         scans = [f"`{scan.uid}`" for scan in walk(node) if isinstance(scan, Scan)]
         if not any(_holds_up(scan, node) for scan in walk(node) if isinstance(scan, Scan)):

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
-from compiler.plan.expr import Column, Expr, Op, conjunction
+from compiler.plan.expr import Cast, Column, Expr, Op, conjunction
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.schema import Field, Schema
@@ -27,15 +27,20 @@ class JoinKey:
     right: Expr
 
     @property
-    def of_one_type(self) -> tuple[str, str]:
-        """Both sides as SQL of one type, so that equal values lie in one bucket."""
+    def of_one_type(self) -> tuple[Expr, Expr]:
+        """Both sides as they are compared, so that equal values lie in one bucket."""
         found = common_type(self.left.type, self.right.type)
         assert found is not None  # the binder has compared them
         first, second = (
-            to_sql(side) if side.type.sql == found.sql else f"CAST({to_sql(side)} AS {found.sql})"
+            side if side.type.sql == found.sql else Cast(found, side.nullable, side)
             for side in (self.left, self.right)
         )
         return first, second
+
+    def lower(self) -> job.KeyPair:
+        """Both sides as the job plan has them."""
+        left, right = self.of_one_type
+        return job.KeyPair(to_sql(left), to_sql(right))
 
 
 @frozen

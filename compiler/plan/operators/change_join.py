@@ -10,9 +10,7 @@ from compiler.jobplan.durations import format_ms
 from compiler.jobplan.operators.sorting import BUCKETS
 from compiler.plan import types as t
 from compiler.plan.changelog import RETRACT, Changelog
-from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
-from compiler.plan.node import Node
 from compiler.plan.operators._stream_join import StreamJoin
 from compiler.plan.operators.project import carried_column
 
@@ -45,16 +43,20 @@ class ChangeJoin(StreamJoin):
         left, right = (node.changelog for node in self.inputs)
         if left.kind != "upsert" or right.kind != "upsert":
             return None
-        if self.join in ("inner", "left") and self._finds_one(self.right, [k.right for k in self.keys]):
+        if self.join in ("inner", "left") and self._finds_one(1):
             return left.key
-        if self.join in ("inner", "right") and self._finds_one(self.left, [k.left for k in self.keys]):
+        if self.join in ("inner", "right") and self._finds_one(0):
             return right.key
         return (*left.key, *right.key)
 
-    @staticmethod
-    def _finds_one(side: Node, equal: list[Expr]) -> bool:
-        """Whether the keys of the join contain the key of a side."""
-        return set(side.changelog.key) <= {carried_column(expr) for expr in equal}
+    def _finds_one(self, index: int) -> bool:
+        """Whether the keys of the join contain that of a side; a cast may make one value of two."""
+        compared = {carried_column(key.of_one_type[index]) for key in self.keys}
+        return set(self.inputs[index].changelog.key) <= compared
+
+    @property
+    def heeds_watermark(self) -> bool:
+        return False
 
     def bound(self) -> str:
         if self.state_ttl_ms is None:
@@ -78,7 +80,7 @@ class ChangeJoin(StreamJoin):
             uid=self.uid,
             inputs=(left, right),
             kind=self.join,
-            keys=tuple(job.KeyPair(*key.of_one_type) for key in self.keys),
+            keys=tuple(key.lower() for key in self.keys),
             condition=to_sql(self.condition) if self.condition is not None else None,
             columns=tuple(tuple(node.schema.names) for node in self.inputs),
             key=key if plain else None,

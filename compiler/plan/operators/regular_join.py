@@ -24,6 +24,10 @@ class RegularJoin(StreamJoin):
 
     state_ttl_ms: int | None
 
+    @property
+    def heeds_watermark(self) -> bool:
+        return False
+
     def bound(self) -> str:
         if self.state_ttl_ms is None:
             return "unbounded, because a partner may come at any time (allow_unbounded)"

@@ -69,7 +69,7 @@ class TemporalJoin(StreamJoin):
             uid=self.uid,
             inputs=(left, right),
             kind="left" if self.join == "left" else "inner",
-            keys=tuple(job.KeyPair(*key.of_one_type) for key in self.keys),
+            keys=tuple(key.lower() for key in self.keys),
             condition=to_sql(self.condition) if self.condition is not None else None,
             left_time=job.EventTime(self.left_time, delay_of(self.left, self.left_time)),
             right_time=self.right_time,

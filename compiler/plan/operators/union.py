@@ -7,9 +7,9 @@ from typing import ClassVar, Self
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
+from compiler.plan import types as t
 from compiler.plan.changelog import APPEND, RETRACT, Changelog
 from compiler.plan.expr import Column, Literal
-from compiler.plan.expr_sql import to_sql
 from compiler.plan.node import EdgeKind, Node
 from compiler.plan.operators.boundary import Boundary
 from compiler.plan.operators.filter import Filter
@@ -87,13 +87,15 @@ def _places(part: Node) -> frozenset[int] | None:
     return frozenset(part.schema.names.index(name) for name in changes.key)
 
 
-def _constant(node: Node, name: str) -> str | None:
-    """What a column always is, as SQL, or None if that is not known."""
+def _constant(node: Node, name: str) -> object:
+    """What a column always is, or None if that is not known for certain."""
     while True:
         if isinstance(node, Project):
             expr = next(item.expr for item in node.items if item.name == name)
             if isinstance(expr, Literal) and expr.value is not None:
-                return to_sql(expr)
+                # Of other types two texts may be one value.
+                plain = expr.type in (t.STRING, t.BOOLEAN) or t.is_integral(expr.type)
+                return expr.value if plain else None
             if not isinstance(expr, Column):
                 return None
             name = expr.name
