@@ -54,7 +54,9 @@ def measure(
             check=False,
         )
         if done.returncode != 0:
-            tail = (done.stdout + done.stderr)[-4000:]
+            # Without a JVM's frames, which are so many that they would hide the cause.
+            said = (line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("\tat "))
+            tail = "\n".join(said)[-4000:]
             raise CommandFailed(f"{' '.join(command)} ended with {done.returncode}:\n{tail}")
         return Usage(**json.loads(result.read_text(encoding="utf-8")))
 

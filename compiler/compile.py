@@ -14,6 +14,8 @@ from dataclasses import replace
 from compiler.analysis.bind import bind_project
 from compiler.analysis.rules import PROJECT_RULES, RULES
 from compiler.chain.grouping import Group, group_sinks
+from compiler.chain.late_rows import check_late_rows
+from compiler.chain.reads import with_own_reads
 from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.frozen import frozen
 from compiler.jobplan.lower import lower_project
@@ -104,11 +106,14 @@ def form_queries(
     optimized = optimize(logical, without)
     merge = MERGE_SIBLINGS not in without
     formed = group_sinks(optimized.sinks, manifest, reporter, merge_siblings=merge, rechain=rechain)
-    return optimized, tuple(_optimized(group, without) for group in formed)
+    groups = tuple(_optimized(group, without) for group in formed)
+    reporter.extend(check_late_rows(groups, logical.places))
+    return optimized, groups
 
 
 def _optimized(group: Group, without: Collection[str]) -> Group:
     """A group with its query optimized."""
-    nodes, trunk = optimize_query(tuple(sink.node for sink in group.sinks), group.trunk, without)
+    roots = tuple(sink.node for sink in group.sinks)
+    nodes, trunk = with_own_reads(*optimize_query(roots, group.trunk, without))
     sinks = (replace(sink, node=node) for sink, node in zip(group.sinks, nodes, strict=True))
     return replace(group, sinks=tuple(sinks), trunk=trunk)

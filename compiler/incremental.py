@@ -71,7 +71,7 @@ def keep_project(
     files: Files,
 ) -> KeptProject | None:
     """What to keep of a project without errors; None if no part of it can be compiled alone."""
-    if project.functions or project.python.files or graph.kept:
+    if project.functions or project.python.files or project.descriptors or graph.kept:
         return None
     keeper = Keeper(files)
     try:

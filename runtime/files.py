@@ -21,6 +21,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     sync_folder(path.parent)
 
 
+def rename_durably(temporary: Path, path: Path) -> None:
+    """Gives a file that has been written its name, once all of it is on the disk."""
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    temporary.rename(path)
+    sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Makes renames and deletions in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from killable import INTERPRETED
 from pyspark.sql import SparkSession
-from workers import Workers, longest_first
+from workers import Workers, begin_archive, longest_first, make_archive
 from xdist.remote import Producer
 
 if TYPE_CHECKING:
@@ -40,6 +41,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         longest_first(items)
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if session.config.getoption("numprocesses", None):
+        begin_archive()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        make_archive()
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Compares a text with a file."""
@@ -57,11 +68,12 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One session for all tests that need Spark: starting it costs more than most of them."""
+    from compiler.jobplan.databases import DRIVERS
     from runtime.connectors.packages import FORMAT_PACKAGES, PACKAGES
     from runtime.spark.session import SessionSettings, close_session, open_session
 
     log = tmp_path_factory.mktemp("jvm") / "jvm.log"
-    used = (*PACKAGES.values(), *FORMAT_PACKAGES.values())
+    used = (*PACKAGES.values(), *FORMAT_PACKAGES.values(), (DRIVERS["jdbc:h2:"].package,))
     settings = SessionSettings(
         app_name="headrace-tests",
         log_path=log,
@@ -77,6 +89,16 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     spark = open_session(settings)
     yield spark
     close_session(spark)
+
+
+@pytest.fixture
+def interpreted(session: SparkSession) -> Iterator[SparkSession]:
+    """The session without compiled expressions, for tests of many queries or epochs over a few rows."""
+    for name, value in INTERPRETED.items():
+        session.conf.set(name, value)
+    yield session
+    for name in INTERPRETED:
+        session.conf.unset(name)
 
 
 @pytest.fixture(scope="session")
@@ -108,10 +130,16 @@ def postgres(postgres_server: PostgresServer) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A broker's address; it is started by the first test that needs one."""
-    from pipelines.services.kafka import KAFKA
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """A broker, started by the first test that needs one: its address, and that at which `ann` logs in."""
+    from pipelines.services.kafka import Kafka
 
-    folder = tmp_path_factory.mktemp("kafka")
-    yield KAFKA.start(folder)
-    KAFKA.stop(folder)
+    service, folder = Kafka({"ann": "hunter22"}), tmp_path_factory.mktemp("kafka")
+    yield service.start(folder), service.login_address(folder)
+    service.stop(folder)
+
+
+@pytest.fixture(scope="session")
+def kafka(broker: tuple[str, str]) -> str:
+    """A broker's address."""
+    return broker[0]

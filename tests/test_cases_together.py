@@ -1,7 +1,8 @@
 """Every case straight through, over many epochs, and killed amid them and started again.
 
 The queries of many cases run at once, so that one kill and one restart serve them all. Which epochs are in
-flight then is chance; the seed is told when a test fails. `make soak` runs each case on its own, with one
+flight then is chance; the seed is told when a test fails. Over many epochs the expressions of each case are
+compiled, as those of users are; else they are interpreted. `make soak` runs each case on its own, with one
 row in each epoch.
 """
 
@@ -13,7 +14,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -158,20 +158,6 @@ def lay_out_all(folder: Path, names: list[Run], spread_over: int) -> Together:
     return Together(tuple(cases), plan, epochs)
 
 
-@pytest.fixture
-def interpreted(session: SparkSession) -> Iterator[SparkSession]:
-    """The session without compiled expressions, which cost more than they give over a few rows.
-
-    Runs that are killed have their expressions compiled, as those of users are, so that each case has both.
-    """
-    settings = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    for name, value in settings.items():
-        session.conf.set(name, value)
-    yield session
-    for name in settings:
-        session.conf.unset(name)
-
-
 def check_undisturbed(together: Together, session: SparkSession, root: Path, end: End) -> None:
     report = run(together.plan, root, session=session, on_end=end)
     assert not report.failures
@@ -184,12 +170,14 @@ def test_straight(interpreted: SparkSession, tmp_path: Path, end: End, names: li
 
 
 @in_groups(EVERY)
-def test_spread(interpreted: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
-    check_undisturbed(lay_out_all(tmp_path, names, EPOCHS), interpreted, tmp_path, end)
+def test_spread(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+    check_undisturbed(lay_out_all(tmp_path, names, EPOCHS), session, tmp_path, end)
 
 
 @in_groups(EVERY)
-def test_killed_and_started_again(session: SparkSession, tmp_path: Path, end: End, names: list[Run]) -> None:
+def test_killed_and_started_again(
+    interpreted: SparkSession, tmp_path: Path, end: End, names: list[Run]
+) -> None:
     together = lay_out_all(tmp_path, names, EPOCHS)
     (tmp_path / "plan.json").write_text(to_json(together.plan), encoding="utf-8")
     seed = int(os.environ.get("HEADRACE_SEED") or random.SystemRandom().randrange(10**6))
@@ -197,6 +185,6 @@ def test_killed_and_started_again(session: SparkSession, tmp_path: Path, end: En
     told = f"seed {seed}: killed after {kill_after} of {together.epochs} epochs"
     killed = killed_run(tmp_path, end, kill_after)
     assert killed.returncode == -signal.SIGKILL, told + killed.stderr
-    report = run(together.plan, tmp_path, session=session, on_end=end)
+    report = run(together.plan, tmp_path, session=interpreted, on_end=end)
     assert not report.failures, told
-    together.check(session, told)
+    together.check(interpreted, told)

@@ -2,13 +2,21 @@
 
 A file goes to one worker, since its tests share what they set up. The tests of long files go one by one,
 and the longest go first, so that no worker is left with one of them when all else is done.
+
+Dozens of tests start a JVM, on a fresh environment without an archive of Spark's classes: loading these is
+half of what such a JVM costs. So the archive is made while the workers collect.
 """
 
 from __future__ import annotations
 
+from threading import Thread
+
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
+
+from runtime.spark.archive import ArchiveKey, ensure_archive
+from runtime.spark.java import find_java
 
 LONGEST_FIRST = (
     "tests/pipelines/test_flights.py::test_killed_runs",
@@ -40,6 +48,16 @@ def unit(test: str) -> str:
 def longest_first(items: list[pytest.Item]) -> None:
     """Sort tests by the list, and leave the others in their order."""
     items.sort(key=lambda item: rank(item.nodeid))
+
+
+def make_archive() -> None:
+    """Make the archive that serves each class path, or wait until another process has made it."""
+    ensure_archive(ArchiveKey(find_java()))
+
+
+def begin_archive() -> None:
+    """Begin to make it, beside the workers' collecting."""
+    Thread(target=make_archive).start()
 
 
 class Workers(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types

@@ -12,9 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from bench.chaining.workloads import COLUMNS, DELAY_S, WORKLOADS, Rows, Windows, inputs
-
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+from bench.chaining.workloads import COLUMNS, DELAY_S, ROCKSDB, WORKLOADS, Rows, Windows, inputs
 
 
 class ByHand:

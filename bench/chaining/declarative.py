@@ -13,8 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.chaining.by_hand import ROCKSDB
-from bench.chaining.workloads import COLUMNS, DELAY_S, WORKLOADS, Rows, Windows
+from bench.chaining.workloads import COLUMNS, DELAY_S, ROCKSDB, WORKLOADS, Rows, Windows
 
 _HEAD = """\
 from pyspark import pipelines as dp

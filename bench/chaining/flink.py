@@ -15,7 +15,8 @@ from typing import Any
 
 from bench.chaining.workloads import COLUMNS, WORKLOADS, Rows, Windows
 
-_DELAY_S = 3600
+# In minutes: an interval of four digits of seconds is refused by the planner.
+_DELAY = "INTERVAL '60' MINUTE"
 _TYPES = {"amount": "DOUBLE", "amount_usd": "DOUBLE", "total": "DOUBLE", "id": "BIGINT", "n": "BIGINT"}
 
 
@@ -27,7 +28,7 @@ def main() -> None:
     columns = ", ".join(f"{column} {type_}" for column, type_ in COLUMNS.items())
     tables.execute_sql(
         f"CREATE TABLE parsed ({columns}, ts AS TO_TIMESTAMP_LTZ(ms, 3), "
-        f"WATERMARK FOR ts AS ts - INTERVAL '{_DELAY_S}' SECOND(4)) WITH ('connector' = 'filesystem', "
+        f"WATERMARK FOR ts AS ts - {_DELAY}) WITH ('connector' = 'filesystem', "
         f"'path' = 'file://{data}', 'source.path.regex-pattern' = '.*/part-0.*', 'format' = 'json')"
     )
     for model in workload.models:
@@ -80,10 +81,10 @@ def _query(sink: Windows | Rows) -> str:
     if isinstance(sink, Rows):
         return sink.sql
     keys = ", ".join(sink.keys)
-    size = f"INTERVAL '{sink.seconds}' SECOND(4)"
+    size = f"INTERVAL '{sink.seconds}' SECOND(3)"
     window = f"TUMBLE(TABLE {sink.source}, DESCRIPTOR(ts), {size})"
     if sink.slide is not None:
-        window = f"HOP(TABLE {sink.source}, DESCRIPTOR(ts), INTERVAL '{sink.slide}' SECOND(4), {size})"
+        window = f"HOP(TABLE {sink.source}, DESCRIPTOR(ts), INTERVAL '{sink.slide}' SECOND(3), {size})"
     return (
         f"SELECT window_start, {keys}, SUM({sink.value}), COUNT(*) FROM TABLE({window}) "
         f"GROUP BY window_start, window_end, {keys}"

@@ -11,6 +11,8 @@ BASE_MS: Final = 1_767_225_600_000
 """2026-01-01 00:00 UTC, the time of the first row."""
 FAR_MS: Final = BASE_MS + 86_400_000
 """The time of the one row that closes all windows; those from here on are not compared."""
+ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+"""What keeps the state of all that run on Spark."""
 
 COLUMNS: Final = {
     "id": "BIGINT",
@@ -55,7 +57,7 @@ class Windows:
 class Rows:
     """A sink, or a model, that gives a row for a row: `SELECT items FROM source WHERE condition`.
 
-    The text is SQL that all systems understand.
+    The text is SQL that all systems understand; names are none that one of them reserves (Flink: `large`).
     """
 
     name: str
@@ -136,11 +138,11 @@ WORKLOADS: Final = {
             Windows("w5_customer", 10, ("customer",)),
             Windows("w5_merchant", 30, ("merchant",)),
             Windows("w5_currency", 60, ("currency",)),
-            Windows("w5_large", 20, ("merchant",), "large"),
+            Windows("w5_large", 20, ("merchant",), "above_50"),
             Windows("w5_both", 120, ("merchant", "currency")),
             Windows("w5_hop", 60, ("merchant",), slide=20),
         ),
-        (Rows("large", ("id", "merchant", "amount", "ts"), condition="amount > 50"),),
+        (Rows("above_50", ("id", "merchant", "amount", "ts"), condition="amount > 50"),),
     ),
 }
 

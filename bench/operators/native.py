@@ -113,10 +113,25 @@ def _window_join() -> Pair:
     return Pair(lowered, by_hand)
 
 
+def _regular_join() -> Pair:
+    """Rows with each hundredth of the same files, which are kept for good."""
+    output = tuple(job.OutputColumn(n, None) for n in ("k", "v", "v_r"))
+    op = job.RegularJoin("j", "j", ("in", "others"), "k = k_r", None, output)
+
+    def few(ctx: Context) -> DataFrame:
+        return _others(ctx).where("v_r % 100 = 0")
+
+    return Pair(
+        lambda rows, ctx: lower(op, [rows, few(ctx)], ctx),
+        lambda rows, ctx: rows.join(few(ctx), F.expr("k = k_r")).select("k", "v", "v_r"),
+    )
+
+
 PAIRS: dict[str, Pair] = {
     "tumble": _windows(MINUTE_MS),
     "hop": _windows(MINUTE_MS // 4),
     "session": _sessions(),
     "interval_join": _interval_join(),
     "window_join": _window_join(),
+    "regular_join": _regular_join(),
 }

@@ -144,6 +144,34 @@ def _process(rows: DataFrame, ctx: Context) -> DataFrame:
     return lower(op, [rows], ctx)
 
 
+def _changes(rows: DataFrame, ctx: Context) -> DataFrame:
+    """The rows as changes of a table by `k`: each tenth deletes."""
+    coded = rows.selectExpr("k", "v", "CASE WHEN v % 10 = 0 THEN 'd' ELSE 'u' END AS code")
+    op = job.FromChangelog("c", "c", ("in",), "code", {"u": "+U", "d": "-D"}, False, ("k", "v"))
+    return lower(op, [coded], ctx)
+
+
+def _normalize(rows: DataFrame, ctx: Context) -> DataFrame:
+    return lower(job.Normalize("n", "n", ("c",), ("k",), _TTL_MS), [_changes(rows, ctx)], ctx)
+
+
+def _change_aggregate(rows: DataFrame, ctx: Context) -> DataFrame:
+    sums = (job.Accumulate("n", "count", None, "BIGINT"), job.Accumulate("total", "sum", "v", "BIGINT"))
+    op = job.ChangeAggregate("a", "a", ("in",), (job.Item("k", "k"),), sums, _TTL_MS)
+    return lower(op, [rows], ctx)
+
+
+def _change_join(rows: DataFrame, ctx: Context) -> DataFrame:
+    """All rows with each hundredth of the same files, so that a row has half a partner."""
+    others = read(ctx.session, ctx.project_dir, "others").where("v % 100 = 0")
+    right = others.selectExpr("ts AS ts_r", "k AS k_r", "v AS v_r")
+    op = job.ChangeJoin(
+        "j", "j", ("in", "others"), "left", (job.KeyPair("k", "k_r"),), None,
+        (("ts", "k", "v"), ("ts_r", "k_r", "v_r")), None, _TTL_MS,
+    )  # fmt: skip
+    return lower(op, [rows, right], ctx)
+
+
 YARDSTICK = "running_sum"
 
 OPERATORS: dict[str, Lowered] = {
@@ -156,6 +184,10 @@ OPERATORS: dict[str, Lowered] = {
     "over_rows": _over(preceding=9),
     "over_unbounded": _over(),
     "temporal_join": _temporal,
+    "normalize": _normalize,
+    "groups_with_ttl": _change_aggregate,
+    "join_of_changes": _change_join,
+    "top_3_of_changes": _top(emit="retracting", order=(job.Sort("v", True, False),), limit=3, rank="n"),
     "match": _match,
     "process": _process,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -51,11 +51,10 @@ def writer(
     options: Options,
     rows: DataFrame,
     primary_key: tuple[str, ...] = (),
-    delivery: Literal["exactly_once", "at_least_once"] = "exactly_once",
 ) -> Writer:
     """A headrace sink for the rows, prepared for its first epoch."""
     columns = tuple(Column(field.name, field.dataType.simpleString()) for field in rows.schema.fields)
-    sink = Sink("bench", "rows", connector, options, columns, delivery, primary_key)
+    sink = Sink("bench", "rows", connector, options, columns, "exactly_once", primary_key)
     made = SINKS[connector](sink, SinkContext(session, "bench", folder, print))
     made.prepare("bench", -1)
     return made

@@ -12,6 +12,7 @@ from compiler.analysis.catalog import Catalog, Poisoned, Relation, WithOptions
 from compiler.analysis.chaining import has_own_tasks, with_chain
 from compiler.analysis.contracts import by_name, by_position, exactly
 from compiler.analysis.ignored_options import ignored_options
+from compiler.analysis.late_rows import with_late_rows
 from compiler.analysis.materialized import sink_of
 from compiler.analysis.model_options import ModelOptions, read_options, take_options
 from compiler.analysis.order import in_order
@@ -23,12 +24,13 @@ from compiler.analysis.sources import BoundSource, bind_source, other_readings
 from compiler.analysis.steps import steps_binder
 from compiler.analysis.uids import Uids
 from compiler.analysis.user_functions import bind_functions, visible
-from compiler.diagnostics.diagnostic import DiagnosticError, Reporter
+from compiler.diagnostics.codes import SOURCE_POLICY
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label, Reporter
 from compiler.diagnostics.source import SourceFile, Span
 from compiler.frozen import frozen
 from compiler.plan.logical import BoundRelation, BoundSink, LogicalPlan
 from compiler.plan.node import Node
-from compiler.plan.operators import Boundary, SeedScan
+from compiler.plan.operators import Boundary, LateRows, SeedScan
 from compiler.plan.schema import Field, Schema
 from compiler.syntax import declarations as decl
 from compiler.syntax.clear_text import clear_text
@@ -119,6 +121,8 @@ class _ProjectBinder:
         bound = [found for sink in sinks if (found := self._bind_sink(sink))]
         bound += [found for sink in self._kept if (found := self._bind_sink(sink, kept=True))]
         self._uids.check(self._reporter)
+        if not self._reporter.has_errors:
+            bound = with_late_rows(bound, self._places, self._reporter)
         return LogicalPlan(
             timezone=self._project.config.timezone,
             relations=tuple(self._relations),
@@ -155,7 +159,7 @@ class _ProjectBinder:
         source = structs.replace(declared, options=others)
         builder = Builder(self._uids.of(source.name, options), self._places)
         try:
-            bound = bind_source(source, self._project.config, builder, self._reporter)
+            bound = bind_source(source, self._project, builder, self._reporter)
         except Poisoned:
             return
         except DiagnosticError as error:
@@ -164,7 +168,7 @@ class _ProjectBinder:
         self._places[builder.owner] = source.name.span
         if bound.dead_letters is not None and bound.dead_letter_sink is not None:
             self._dead_letters.setdefault(bound.dead_letter_sink.lower(), []).append(bound)
-        read_otherwise = other_readings(source, self._project.config, builder, self._places, self._reporter)
+        read_otherwise = other_readings(source, self._project, builder, self._places, self._reporter)
         self._add(source.name, "source", bound.node, _tags(source, options), read_otherwise)
 
     def _bind_model(self, model: ParsedModel) -> None:
@@ -227,6 +231,17 @@ class _ProjectBinder:
         nodes = [part for part in parts if part is not None]
         if len(nodes) != len(body.sources):
             raise Poisoned(sink.value)
+        if len(nodes) > 1 and any(isinstance(node, LateRows) for node in nodes):
+            raise DiagnosticError(
+                Diagnostic(
+                    SOURCE_POLICY,
+                    f"sink `{sink.value}` takes late rows, and so the dead letters of one source only",
+                    sink.span,
+                    cause="the query that leaves late rows out tells of them, and a sink is one query's",
+                    fix="give each source a sink of its own",
+                    related=tuple(Label(name.span, "its dead letters go there") for name in body.sources),
+                )
+            )
         return builder.union(nodes, [body.span] * len(nodes), body.span) if len(nodes) > 1 else nodes[0]
 
     def _bind_sink(self, sink: ParsedModel, *, kept: bool = False) -> BoundSink | None:
@@ -243,7 +258,13 @@ class _ProjectBinder:
         )
         builder = Builder(uid, self._places, options, self._project.config.timezone)
         try:
-            bound = bind_sink(declaration, lambda: self._bind_body(sink, builder), builder, self._reporter)
+            bound = bind_sink(
+                declaration,
+                lambda: self._bind_body(sink, builder),
+                self._project.descriptors,
+                builder,
+                self._reporter,
+            )
         except Poisoned:
             for name in reads:
                 self._catalog.read.add(name.lower())

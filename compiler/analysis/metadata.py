@@ -42,8 +42,9 @@ def written_metadata(
 ) -> tuple[tuple[str, str], ...]:
     """The columns of a sink that are sent beside its rows, each with its key; what is wrong is reported.
 
-    HR224 for metadata that cannot be written: a column that is not VIRTUAL would have to be. HR206 for a type
-    that cannot be cast to that of the connector. `once` says whether the sink delivers exactly once.
+    HR224 for metadata that cannot be written, which a column that is not VIRTUAL would have to be, and for
+    what two columns write. HR206 for a type that cannot be cast to that of the connector. `once` says whether
+    the sink delivers exactly once.
     """
     found: list[tuple[str, str]] = []
     able = {metadata.key: metadata for metadata in connector.metadata if metadata.writable}
@@ -53,6 +54,10 @@ def written_metadata(
         metadata = able.get(column.metadata.value)
         if metadata is None:
             reporter.add(_not_written(column, connector, list(able)))
+            continue
+        first = next((name for name, key in found if key == metadata.key), None)
+        if first is not None:
+            reporter.add(_written_twice(column, metadata, first))
             continue
         if metadata.only_once and not once:
             reporter.add(_not_resent(column, connector))
@@ -71,6 +76,16 @@ def _not_written(column: ColumnDecl, connector: Connector, able: Sequence[str]) 
         cause=f"column `{column.name.value}` is not VIRTUAL, so it is to be written"
         + (f"; what can be is {one_of(able)}" if able else ""),
         fix="add VIRTUAL, and the column is there only where the table is read",
+    )
+
+
+def _written_twice(column: ColumnDecl, metadata: Metadata, first: str) -> Diagnostic:
+    return Diagnostic(
+        codes.UNKNOWN_METADATA,
+        f"metadata `{metadata.key}` is written twice",
+        column.name.span,
+        cause=f"column `{first}` is written as it, and a row has it once",
+        fix="add VIRTUAL to one of the columns",
     )
 
 

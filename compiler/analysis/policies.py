@@ -21,6 +21,7 @@ from compiler.plan.expr import Cast, Column, Expr, Op
 from compiler.plan.expr import Literal as Value
 from compiler.plan.expr_sql import quote_string
 from compiler.plan.node import Node
+from compiler.plan.operators.late_rows import LETTERS
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.operators.scan import POSITION, RAW
 from compiler.plan.schema import Schema
@@ -28,8 +29,6 @@ from compiler.syntax import declarations as decl
 
 OnBadRecord = Literal["fail", "drop", "dead_letter"]
 OnNullTime = Literal["fail", "drop", "keep"]
-
-DEAD_LETTER_COLUMNS: Final = ("source", "reason", "raw", "position", "event_time")
 
 
 @frozen(slots=True)
@@ -40,12 +39,14 @@ class Policies:
         on_bad_record: what becomes of a record that cannot be read.
         on_null_time: what becomes of a row without an event time; `keep` lets it pass where no operator
             asks for its time.
+        late_letters: whether rows that come too late are dead letters.
         max_late_rows: how many late rows a run may drop before it fails; None for any number.
         idle_timeout_ms: after how long without rows the source no longer holds the watermark back, or None.
     """
 
     on_bad_record: OnBadRecord = "fail"
     on_null_time: OnNullTime = "fail"
+    late_letters: bool = False
     max_late_rows: int | None = None
     idle_timeout_ms: int | None = None
 
@@ -63,9 +64,9 @@ def read_policies(
     bad = cast("OnBadRecord", options.get("on_bad_record", "fail"))
     if bad != "fail":
         _check_format(source, resolved, found)
-    _check_dead_letter(source, bad, options, places, found)
-    late = options.get("on_late", "drop")
-    _check_late(str(late), options, places, found)
+    late = str(options.get("on_late", "drop"))
+    _check_dead_letter(source, (bad, late), options, places, found)
+    _check_late(source, late, resolved, found)
     if source.watermarks == ():
         for option in ("on_null_time", "on_late", "max_late_rows", "idle_timeout"):
             if option in places:
@@ -77,6 +78,7 @@ def read_policies(
     return Policies(
         on_bad_record=bad,
         on_null_time="keep" if null_time == "keep_without_time" else cast("OnNullTime", null_time),
+        late_letters=late == "dead_letter",
         max_late_rows=_integer(options.get("max_late_rows", 0)) if late == "fail" else None,
         idle_timeout_ms=_integer(idle) if idle is not None and trigger_ms is not None else None,
     )
@@ -99,7 +101,7 @@ def dead_letters(scan: Node, source: str, builder: Builder, span: Span) -> Node:
         "position": Column(t.STRING, True, POSITION),
         "event_time": Cast(t.TIMESTAMP, True, nothing),
     }
-    return builder.project(bad, [NamedExpr(name, values[name]) for name in DEAD_LETTER_COLUMNS], span)
+    return builder.project(bad, [NamedExpr(name, values[name]) for name in LETTERS.names], span)
 
 
 _RAW: Final = Column(t.STRING, True, RAW)
@@ -125,46 +127,48 @@ def _check_format(source: decl.SourceDecl, resolved: Resolved, found: Reporter) 
 
 def _check_dead_letter(
     source: decl.SourceDecl,
-    bad: str,
+    policies: tuple[str, str],
     options: Mapping[str, object],
     places: Mapping[str, Span],
     found: Reporter,
 ) -> None:
     name = options.get("dead_letter")
-    if bad == "dead_letter" and name is None:
+    if "dead_letter" in policies and name is None:
+        asks = "on_bad_record" if policies[0] == "dead_letter" else "on_late"
         found.add(
             Diagnostic(
                 codes.MISSING_KEY,
                 f"source `{source.name.value}` does not say where its dead letters go",
-                places.get("on_bad_record", source.name.span),
+                places.get(asks, source.name.span),
                 fix="add dead_letter = '…' with the name of a sink without a query",
             )
         )
-    elif bad != "dead_letter" and "dead_letter" in places:
+    elif "dead_letter" not in policies and "dead_letter" in places:
         found.add(
             Diagnostic(
                 codes.SOURCE_POLICY,
                 f"nothing of source `{source.name.value}` becomes a dead letter",
                 places["dead_letter"],
-                cause=f"on_bad_record is {bad}",
-                fix="add on_bad_record = 'dead_letter'",
+                cause=f"on_bad_record is {policies[0]}, and on_late {policies[1]}",
+                fix="add on_bad_record = 'dead_letter', or on_late",
             )
         )
 
 
-def _check_late(
-    late: str, options: Mapping[str, object], places: Mapping[str, Span], found: Reporter
-) -> None:
-    if late == "dead_letter" and "on_late" in places:
-        found.add(
-            Diagnostic(
-                codes.SOURCE_POLICY,
-                "late rows cannot be dead letters",
-                places["on_late"],
-                cause="Spark drops a late row inside the operator that its watermark closes",
-                fix="write on_late = 'fail' to stop at the first, or give the watermark a longer delay",
+def _check_late(source: decl.SourceDecl, late: str, resolved: Resolved, found: Reporter) -> None:
+    options, places = resolved.common, resolved.places
+    if late == "dead_letter":
+        problem = _no_reread(resolved)
+        if problem is not None:
+            found.add(
+                Diagnostic(
+                    codes.SOURCE_POLICY,
+                    "late rows cannot be dead letters",
+                    places.get("on_late", source.name.span),
+                    cause=problem,
+                    fix="write on_late = 'fail' to stop at the first, or give the watermark a longer delay",
+                )
             )
-        )
     if "max_late_rows" in options and late != "fail" and "max_late_rows" in places:
         found.add(
             Diagnostic(
@@ -175,6 +179,18 @@ def _check_late(
                 fix="add on_late = 'fail'",
             )
         )
+
+
+def _no_reread(resolved: Resolved) -> str | None:
+    """Why an epoch's rows cannot be read once more, with their places; None if they can."""
+    connector, form = resolved.connector, str(resolved.options.get("format"))
+    if not connector.rereads:
+        return f"what an epoch has read cannot be read once more from connector `{connector.name}`"
+    if form in connector.change_formats:
+        return f"records of format `{form}` are changes, not rows"
+    if form not in connector.text_formats:
+        return f"records of format `{form}` have no text of their own that a letter could hold"
+    return None
 
 
 def _no_effect(option: str, span: Span) -> Diagnostic:

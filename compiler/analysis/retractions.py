@@ -10,7 +10,6 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.frozen import frozen
-from compiler.functions.kinds import is_atomic
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Case, Cast, Column, Expr, Literal, columns_of
 from compiler.plan.node import Node
@@ -132,7 +131,7 @@ def _counts_rows(args: tuple[Expr, ...]) -> bool:
 
 def _is_plain(arg: Expr) -> bool:
     """Whether values can be told apart and sorted by their numbers in Arrow."""
-    return is_atomic(arg.type) and arg.type not in (t.VARIANT, t.NULL, t.CALENDAR_INTERVAL)
+    return t.is_atomic(arg.type) and arg.type not in (t.VARIANT, t.NULL, t.CALENDAR_INTERVAL)
 
 
 def _made(item: NamedExpr, function: str, arg: Expr | None, call: Call) -> Accumulator:

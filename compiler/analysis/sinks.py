@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.catalog import Poisoned
 from compiler.analysis.contracts import by_position, exactly, insert_columns
-from compiler.analysis.messages import Table, message_options
+from compiler.analysis.message_parts import Table
+from compiler.analysis.messages import message_options
 from compiler.analysis.metadata import written_metadata
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
@@ -21,9 +22,13 @@ from compiler.syntax import declarations as decl
 
 
 def bind_sink(
-    sink: decl.SinkDecl, bind_body: Callable[[], Node], builder: Builder, reporter: Reporter
+    sink: decl.SinkDecl,
+    bind_body: Callable[[], Node],
+    descriptors: Mapping[str, bytes | None],
+    builder: Builder,
+    reporter: Reporter,
 ) -> BoundSink:
-    """Binds a sink; `bind_body` gives the rows that it takes.
+    """Binds a sink; `bind_body` gives the rows that it takes, `descriptors` are those of the project.
 
     Raises:
         Poisoned: it has mistakes, all of which have been reported, or its rows have.
@@ -55,8 +60,10 @@ def bind_sink(
         raise Poisoned(sink.name.value)
     keys = _columns(sink.primary_key, node, sink, reporter)
     partitions = _columns(sink.partitioned_by, node, sink, reporter)
-    record = [field for field in node.schema if field.name not in dict(metadata)]
-    options = message_options(Table(sink.name, "sink", resolved, record, sink.primary_key), reporter)
+    beside = dict(metadata)
+    record = [field for field in node.schema if field.name not in beside]
+    table = Table(sink.name, "sink", resolved, record, sink.primary_key, tuple(beside), descriptors)
+    options = message_options(table, reporter)
     asked = cast("Delivery | None", resolved.common.get("delivery"))
     return BoundSink(
         name=sink.name.value,
@@ -102,4 +109,4 @@ def _columns(
             )
         else:
             found.append(field.name)
-    return tuple(found)
+    return tuple(dict.fromkeys(found))

@@ -11,7 +11,8 @@ from sqlglot import exp
 from compiler.analysis.builder import Builder, cast_to, identity
 from compiler.analysis.catalog import Poisoned, WithOptions
 from compiler.analysis.expressions import ExpressionBinder
-from compiler.analysis.messages import Table, message_options
+from compiler.analysis.message_parts import Table
+from compiler.analysis.messages import message_options
 from compiler.analysis.metadata import metadata_keys
 from compiler.analysis.policies import Policies, dead_letters, good_records, read_policies
 from compiler.analysis.scope import Scope
@@ -26,7 +27,7 @@ from compiler.jobplan.model import OptionValue
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op
 from compiler.plan.node import Node
-from compiler.plan.operators import FromChangelog, Scan, Watermark
+from compiler.plan.operators import FromChangelog, LateRows, Scan, Watermark
 from compiler.plan.operators.project import NamedExpr
 from compiler.plan.schema import Field, Schema
 from compiler.syntax import declarations as decl
@@ -42,7 +43,8 @@ class BoundSource:
 
     Args:
         node: its rows.
-        dead_letters: what goes to the sink named `dead_letter_sink`, if records that cannot be read do.
+        dead_letters: what goes to the sink named `dead_letter_sink`: records that cannot be read, or rows
+            that come too late.
     """
 
     node: Node
@@ -51,9 +53,9 @@ class BoundSource:
 
 
 def bind_source(
-    source: decl.SourceDecl, config: decl.ProjectConfig, builder: Builder, reporter: Reporter
+    source: decl.SourceDecl, project: decl.Project, builder: Builder, reporter: Reporter
 ) -> BoundSource:
-    """Binds a source.
+    """Binds a source of a project.
 
     Raises:
         Poisoned: it has mistakes, all of which have been reported.
@@ -61,7 +63,7 @@ def bind_source(
     found = Reporter()
     resolved: Resolved | None = None
     try:
-        resolved = resolve(source.name, "source", source.options, config.source_defaults, found)
+        resolved = resolve(source.name, "source", source.options, project.config.source_defaults, found)
     except DiagnosticError as error:
         found.add(*error.diagnostics)
     physical = _physical_columns(source, found)
@@ -73,8 +75,13 @@ def bind_source(
         _check_fields(source, resolved, found)
         given = dict(metadata)
         record = [field for field in physical if field.name not in given]
-        options = message_options(Table(source.name, "source", resolved, record, source.primary_key), found)
-        policies = read_policies(source, resolved, config.target.trigger_ms, found)
+        computed = [column.name.value for column in source.columns if column.expression is not None]
+        beside = (*given, *computed)
+        table = Table(
+            source.name, "source", resolved, record, source.primary_key, beside, project.descriptors
+        )
+        options = message_options(table, found)
+        policies = read_policies(source, resolved, project.config.target.trigger_ms, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
         raise Poisoned(source.name.value)
@@ -83,13 +90,14 @@ def bind_source(
         physical = [*physical, Field(OPERATION_COLUMN, t.STRING, nullable=False)]
         metadata = (*metadata, (OPERATION_COLUMN, OPERATION))
     columns = Schema(tuple(physical))
+    key = _key_as_spelt(source)
     scan = Scan(
         uid=builder.owner,
         connector=resolved.connector.name,
         options=tuple(options.items()),
         columns=columns,
         metadata=metadata,
-        key=tuple(name.value for name in source.primary_key),
+        key=key,
         marks_bad_records=policies.tells_bad_records_apart,
     )
     node: Node = scan
@@ -97,21 +105,29 @@ def bind_source(
     if policies.tells_bad_records_apart:
         place = resolved.places.get("on_bad_record", source.name.span)
         node = good_records(scan, columns, builder, place)
-        if policies.on_bad_record == "dead_letter":
+        if policies.on_bad_record == "dead_letter" and not policies.late_letters:
             dead = dead_letters(scan, source.name.value, builder, place)
     node = _computed_columns(source, node, builder, reporter)
     if source.watermarks:
         node = _watermark(source, node, builder, policies)
+        if policies.late_letters:
+            uid = builder.uid("late_rows", resolved.places.get("on_late", source.name.span))
+            dead = LateRows(uid, node, source.name.value, scan, policies.on_bad_record == "dead_letter")
     if kinds:
-        key = tuple(field.name for name in source.primary_key if (field := node.schema.get(name.value)))
         uid = builder.uid("from_changelog", source.name.span)
         node = FromChangelog(uid, node, key, OPERATION_COLUMN, kinds, skip_unknown=False, truthful=False)
     return BoundSource(node, dead, str(resolved.common["dead_letter"]) if dead is not None else None)
 
 
+def _key_as_spelt(source: decl.SourceDecl) -> tuple[str, ...]:
+    """The primary key as its columns are spelt, each once: the runtime tells names apart by their case."""
+    spelt = {column.name.value.lower(): column.name.value for column in source.columns}
+    return tuple(dict.fromkeys(spelt.get(n.value.lower(), n.value) for n in source.primary_key))
+
+
 def other_readings(
     source: decl.SourceDecl,
-    config: decl.ProjectConfig,
+    project: decl.Project,
     builder: Builder,
     places: dict[str, Span],
     reporter: Reporter,
@@ -131,7 +147,7 @@ def other_readings(
             other = Builder(f"{builder.owner}.options_{name}", places)
             places[other.owner] = options[0].key.span if options else source.name.span
             changed = structs.replace(source, options=(*kept, *options))
-            known[name] = bind_source(changed, config, other, reporter).node
+            known[name] = bind_source(changed, project, other, reporter).node
         return known[name]
 
     return read
@@ -206,9 +222,10 @@ def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, rep
             others = {c.name.value.lower() for c in computed}
             reporter.extend(_computed_from_computed(found, others) for found in error.diagnostics)
             failed = True
-    if failed:
-        raise Poisoned(source.name.value)
     physical = {item.name.lower(): item for item in identity(node.schema)}
+    # A column without a type has been told where it was read.
+    if failed or any(c.expression is None and c.name.value.lower() not in physical for c in source.columns):
+        raise Poisoned(source.name.value)
     items = [values.get(c.name.value) or physical[c.name.value.lower()] for c in source.columns]
     if OPERATION_COLUMN in physical:
         items.append(physical[OPERATION_COLUMN])

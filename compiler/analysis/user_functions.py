@@ -17,6 +17,7 @@ from compiler.functions.kinds import is_ordered
 from compiler.functions.spec import Arg, Function, Nulls, TypeProblem
 from compiler.jobplan.model import ScalarFunction as JobScalar
 from compiler.plan import types as t
+from compiler.plan.expr import PYTHON
 from compiler.syntax.declarations import FunctionDecl, Project
 from compiler.syntax.python_functions import (
     AggregateFunction,
@@ -206,7 +207,7 @@ def _can_be_sorted(function: AggregateFunction, reporter: Reporter) -> bool:
 
 def _sql_name(function: ValueFunction, bundle: str) -> str:
     """A name that no other version of the function has: one may have to finish an epoch beside another."""
-    return f"hr_{function.module.replace('.', '_')}_{function.name}_{bundle[:8]}".lower()
+    return f"{PYTHON}{function.module.replace('.', '_')}_{function.name}_{bundle[:8]}".lower()
 
 
 def _function(name: str, function: ValueFunction, bundle: str) -> Function:

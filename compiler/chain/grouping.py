@@ -7,7 +7,7 @@ it. Grouping is sticky: a query that a state root remembers keeps its sinks, wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from compiler.chain.layout import LayoutError
@@ -15,11 +15,12 @@ from compiler.chain.reasons import Formed, kept_apart, needs_of, spell_trigger, 
 from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
+from compiler.diagnostics.source import Span
 from compiler.frozen import frozen
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import LookupJoin
+from compiler.plan.operators import LookupJoin, LookupTable
 
 _Needs = tuple[frozenset[int], frozenset[int]]
 
@@ -84,9 +85,12 @@ def group_sinks(
         uid = _mint(members[0].uid, used)
         used.add(uid)
         trunk = find_trunk(members)
-        assert trunk is not None
+        if trunk is None:
+            reporter.add(_lookup_in_stream(members[0]))
+            continue
         apart = kept_apart(one, [*there, *formed])
         groups.append(_group(uid, members, trunk, reporter, provisional=True, apart=apart))
+    reporter.extend(_without_effect(groups))
     return tuple(groups)
 
 
@@ -104,8 +108,23 @@ def _group(
     return Group(uid, tuple(members), trunk, provisional, reason, members[0].trigger_ms, parallelism)
 
 
+def _lookup_in_stream(sink: BoundSink) -> Diagnostic:
+    """What is said of a sink whose query can have no trunk, which only a lookup join does."""
+    tables = [f"`{node.uid}`" for node in walk(sink.node) if isinstance(node, LookupTable)]
+    return Diagnostic(
+        codes.LOOKUP_BELOW_STATE,
+        f"sink `{sink.name}` unites rows for which {' and '.join(tables)} was looked up "
+        "with rows of another stream or state",
+        sink.span,
+        cause="a lookup runs on what leaves the query's stream, and these rows are only united there",
+        fix="look up behind the union, or write the rows by sinks of their own",
+    )
+
+
 def _parallelism(uid: str, members: Sequence[BoundSink], reporter: Reporter) -> int | None:
     """The number of state partitions that a group asks for; HR226 if that is several."""
+    if not _keeps_state(members):
+        return None
     asked = {sink.parallelism.value: sink.parallelism for sink in members if sink.parallelism is not None}
     first, *others = asked.values() or (None,)
     if first is not None and others:
@@ -120,6 +139,29 @@ def _parallelism(uid: str, members: Sequence[BoundSink], reporter: Reporter) -> 
             )
         )
     return first.value if first is not None else None
+
+
+def _keeps_state(members: Sequence[BoundSink]) -> bool:
+    return any(node.is_stateful for node in walk(*(sink.node for sink in members)))
+
+
+def _without_effect(groups: Sequence[Group]) -> Iterator[Diagnostic]:
+    """HR124 for a `parallelism` that is asked of queries without state alone."""
+    asked: dict[Span, list[Group]] = {}
+    for group in groups:
+        for sink in group.sinks:
+            if sink.parallelism is not None:
+                asked.setdefault(sink.parallelism.place, []).append(group)
+    for place, of in asked.items():
+        if not any(_keeps_state(group.sinks) for group in of):
+            yield Diagnostic(
+                codes.OPTION_WITHOUT_EFFECT,
+                "`parallelism` has no effect",
+                place,
+                cause=f"query `{of[0].uid}` keeps no state, and its rows stay in the tasks that read them: "
+                "one for a partition of a topic, or a part of a file",
+                fix="give it to a model with chain = 'never', whose rows are handed to so many tasks",
+            )
 
 
 def _merged(formed: Sequence[Formed]) -> list[Formed]:
@@ -251,9 +293,12 @@ def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
     dominators = _Dominators(stream)
     behind = _stateful_behind(stream)
     lowest = dominators.common([id(root) for root in roots])
-    parting = next((node for node in stream if consumers[id(node)] > 1 and not behind[id(node)]), None)
-    if lowest is not None and parting is not None:
-        lowest = dominators.common([lowest, id(parting)]) or lowest
+    for node in stream:
+        if lowest is not None and consumers[id(node)] > 1 and not behind[id(node)]:
+            moved = dominators.common([lowest, id(node)])
+            # With state behind, it cannot be the trunk: Spark runs what is above twice.
+            if moved is not None and not behind[moved]:
+                lowest = moved
     for node in stream:
         # A lookup reads its table on the rows of an epoch, so it must stand below the trunk.
         if isinstance(node, LookupJoin) and lowest is not None:

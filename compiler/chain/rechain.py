@@ -26,7 +26,7 @@ def changes(plan: JobPlan, manifest: Manifest | None) -> tuple[str, ...]:
         lines.append(f"  query {group.uid} of {_list(group.sinks)} ends{state}")
     lines += [
         f"  query {query.uid} begins: {_list([sink.uid for sink in query.sinks])} read "
-        f"{_list(list(dict.fromkeys(query.reads)))} from the start, and are emptied before (--full-refresh)"
+        f"{_list(query.sources)} from the start, and are emptied before (--full-refresh)"
         for query in begun
     ]
     return tuple(lines)

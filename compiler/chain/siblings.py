@@ -10,13 +10,14 @@ What the state holds is its layout (`chain.layout`), which outlives a branch tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from compiler.chain.layout import Layout
 from compiler.frozen import frozen
-from compiler.plan.expr import Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic, transform
+from compiler.plan.expr import Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic
+from compiler.plan.inlining import inline, through
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, rewrite, walk
 from compiler.plan.operators import Aggregate, Filter, Project, Window
@@ -93,21 +94,21 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
         return None
     columns: dict[str, Expr] = {f.name: Column(f.type, f.nullable, f.name) for f in node.schema}
     conditions: list[Expr] = []
-    columns = _through(reversed(below), columns, conditions)
+    columns = through(reversed(below), columns, conditions)
     time = columns.get(window.time_column)
     if not isinstance(time, Column):
         return None
     columns |= {f.name: Column(f.type, f.nullable, f.name) for f in window.schema.fields[-3:]}
     inside: list[Expr] = []
-    columns = _through(reversed(above), columns, inside)
+    columns = through(reversed(above), columns, inside)
     # Where the bounds are not asked for, a condition says the same before the window: wherever it is written,
     # the state is the same.
     conditions += [part for part in inside if not columns_of(part) & _BOUNDS]
     inside = [part for part in inside if columns_of(part) & _BOUNDS]
     keys: tuple[tuple[NamedExpr, WindowPart | None], ...] = tuple(
-        (NamedExpr(key.name, _inline(key.expr, columns)), _part(key, aggregate)) for key in aggregate.keys
+        (NamedExpr(key.name, inline(key.expr, columns)), _part(key, aggregate)) for key in aggregate.keys
     )
-    values = tuple(NamedExpr(item.name, _inline(item.expr, columns)) for item in aggregate.aggregates)
+    values = tuple(NamedExpr(item.name, inline(item.expr, columns)) for item in aggregate.aggregates)
     every = [*(key.expr for key, _ in keys), *(value.expr for value in values), *conditions, *inside]
     if aggregate.window is not window or not all(is_deterministic(expr) for expr in every):
         return None
@@ -121,23 +122,6 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
         keys=keys,
         values=values,
     )
-
-
-def _through(
-    nodes: Iterable[Filter | Project], columns: Mapping[str, Expr], conditions: list[Expr]
-) -> dict[str, Expr]:
-    """What the columns are after filters and projections, inputs first; conditions are added to the list."""
-    found = dict(columns)
-    for node in nodes:
-        if isinstance(node, Filter):
-            conditions.append(_inline(node.predicate, found))
-        else:
-            found = {item.name: _inline(item.expr, found) for item in node.items}
-    return found
-
-
-def _inline(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
-    return transform(expr, lambda part: columns[part.name] if isinstance(part, Column) else None)
 
 
 def _part(key: NamedExpr, aggregate: Aggregate) -> WindowPart | None:

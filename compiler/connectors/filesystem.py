@@ -32,6 +32,7 @@ CONNECTOR = Connector(
     location="path",
     text_formats=("csv", "json"),
     lookup=True,
+    rereads=True,
     flink=("file", "files"),
     metadata=(
         Metadata("file.path", t.STRING),

@@ -1,4 +1,4 @@
-"""Tables of a database: `jdbc:postgresql://…`."""
+"""Tables of a database: `jdbc:postgresql://…`, and others through a driver of JDBC."""
 
 from compiler.connectors.spec import LOOKUP_TTL, Connector, Option
 
@@ -8,7 +8,7 @@ _TABLE = (
     Option("username", flink=("user",)),
     Option("password"),
 )
-# Flink's, for scripts that have them: no driver of JDBC is used.
+# PostgreSQL is reached without a driver of JDBC; the last is Flink's, for scripts that have it.
 _DRIVER = (Option("driver"), Option("connection.max-retry-timeout", "duration"))
 
 CONNECTOR = Connector(
@@ -30,6 +30,8 @@ CONNECTOR = Connector(
         Option("max_retries", "integer", flink=("sink.max-retries",), least=0),
         Option("sink.parallelism", "integer", least=1),
         *_DRIVER,
+        Option("driver.package"),
+        Option("driver.jar"),
         # An epoch is written as a whole.
         Option("sink.buffer-flush.max-rows", "integer"),
         Option("sink.buffer-flush.interval", "duration"),

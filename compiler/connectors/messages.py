@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from compiler.connectors.spec import Metadata, Option
-from compiler.jobplan.formats import DELETION, EXCEPT_KEY
+from compiler.jobplan.formats import DELETION, DESCRIPTOR, EXCEPT_KEY, MESSAGE_NAME
 from compiler.plan import types as t
 
-FORMATS: Final = ("json", "csv", "raw", "avro", "avro-confluent")
+FORMATS: Final = ("json", "csv", "raw", "avro", "avro-confluent", "protobuf")
 
 # Codes of a message's operation, each with Flink's name of the kind of change.
 UPSERT_KINDS: Final = (("u", "UPDATE_AFTER"), (DELETION, "DELETE"))
@@ -26,6 +26,10 @@ KEYS: Final = (
     Option("avro-confluent.url", flink=("value.avro-confluent.url", "avro-confluent.schema-registry.url")),
     Option("avro-confluent.subject", flink=("value.avro-confluent.subject",)),
     Option("key.avro-confluent.subject"),
+    Option(DESCRIPTOR, flink=(f"value.{DESCRIPTOR}",)),
+    Option(MESSAGE_NAME, flink=(f"value.{MESSAGE_NAME}",)),
+    Option(f"key.{DESCRIPTOR}"),
+    Option(f"key.{MESSAGE_NAME}"),
     Option("avro-confluent.basic-auth.user-info", flink=("value.avro-confluent.basic-auth.user-info",)),
 )
 TEXT: Final = (

@@ -74,6 +74,7 @@ class Connector:
         text_formats: the formats of its source in which one record can be bad and the next one good.
         shows_changes: whether its sink takes changes as they are, each with its operation.
         lookup: whether a source of it can be read whole at any time, as a table.
+        rereads: whether a source of it can give the rows of an epoch once more.
         flink: other names.
         metadata: what a source of it can give of each row beside its columns.
         keyed_messages: whether its rows are messages, with columns in a key and columns in a value.
@@ -92,6 +93,7 @@ class Connector:
     text_formats: tuple[str, ...] = ()
     shows_changes: bool = False
     lookup: bool = False
+    rereads: bool = False
     flink: tuple[str, ...] = ()
     metadata: tuple[Metadata, ...] = ()
     keyed_messages: bool = False

@@ -180,6 +180,8 @@ NO_PROJECT = Code("HR607", "no project here")
 CLEAR_TEXT_SECRET = Code("HR608", "secret in clear text", _WARNING)
 REFUSED_BY_SPARK = Code("HR609", "Spark refuses a query")
 UNREACHABLE = Code("HR610", "server cannot be reached")
+NO_CLUSTER = Code("HR611", "cluster does not take the run")
+EXECUTORS_LACK = Code("HR612", "executors lack what a run needs")
 CANNOT_EJECT = Code("HR620", "operator cannot be ejected")
 
 CODES: dict[str, Code] = {code.name: code for code in list(globals().values()) if isinstance(code, Code)}

@@ -6,8 +6,8 @@ import re
 
 _WORDS = r"password|passwd|secret|token|api[._-]?key|credential|authorization|user[._-]?info"
 _IN_VALUE = re.compile(r"\bpassword\s*=", re.IGNORECASE)
-# `postgresql://user:password@host`
-_IN_URL = re.compile(r"(?<=://)[^/\s:@'\"]+:(?P<value>[^@/\s'\"]+)@")
+# `postgresql://user:password@host`, `jdbc:oracle:thin:user/password@host`
+_IN_URL = re.compile(r"(?:(?<=://)[^/\s:@'\"]+:|jdbc:oracle:\w+:[^/\s@'\"]+/)(?P<value>[^@/\s'\"]+)@")
 _SECRET = re.compile(_WORDS, re.IGNORECASE)
 # `'password' = 'hunter2'`, `sasl.password: hunter2`, `secret_key = "x"`: the name, what assigns, the value.
 _ASSIGNED = re.compile(

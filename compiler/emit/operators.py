@@ -13,6 +13,7 @@ from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.operators import fused_sql
+from compiler.jobplan.operators.branches import rows_sql
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
 from compiler.plan.expr_sql import quote_name as quote
@@ -158,6 +159,11 @@ def _project(op: job.Project, _inputs: Sequence[str], _scope: Scope) -> Code:
 def _generate(op: job.Generate, _inputs: Sequence[str], _scope: Scope) -> Code:
     names = ", ".join(quote(name) for name in op.names)
     return _steps(_select(["*", f"{op.sql} AS ({names})"]))
+
+
+def _branches(op: job.Branches, _inputs: Sequence[str], _scope: Scope) -> Code:
+    columns = [_marked(f"f{place}", name, op.event_times.get(name)) for place, name in enumerate(op.names)]
+    return _steps(_select([rows_sql(op)]), call(".select", columns))
 
 
 def _window(op: job.Window, _inputs: Sequence[str], scope: Scope) -> Code:
@@ -357,6 +363,7 @@ EMITTERS: dict[type, Callable[..., Code]] = {
     job.Distinct: _distinct,
     job.Union: _union,
     job.Rebalance: _rebalance,
+    job.Branches: _branches,
     job.SeedJoin: _seed_join,
     job.IntervalJoin: _interval_join,
     job.WindowJoin: _window_join,
@@ -372,5 +379,7 @@ def emit(op: job.Operator, inputs: Sequence[str], scope: Scope) -> Code:
     """
     emitter = EMITTERS.get(type(op))
     if emitter is None:
+        if isinstance(op, job.LateRows):
+            raise CannotEjectError("headrace's runtime knows what an epoch has read")
         raise CannotEjectError("its state is kept by headrace's runtime")
     return emitter(op, inputs, scope)

@@ -58,6 +58,7 @@ def _refusals(plan: job.JobPlan, places: Mapping[str, Span]) -> list[Diagnostic]
     found: list[Diagnostic] = []
 
     def refuse(what: str, uid: str, cause: str) -> None:
+        uid = job.original(uid)
         while uid not in places and "." in uid:
             uid = uid.rpartition(".")[0]
         found.append(
@@ -133,6 +134,8 @@ def _main(plan: job.JobPlan, functions: Mapping[str, str]) -> str:
         "spark.sql.csv.filterPushdown.enabled": "false",
         "spark.sql.json.filterPushdown.enabled": "false",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # An epoch is kept only while it is written, which is too short for packing it to pay.
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
     }
     if any(sink.connector == "delta" for query in plan.queries for sink in query.sinks):
         conf |= {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0", **_DELTA_CONF}
@@ -215,7 +218,8 @@ class _Block:
         done: list[_Rows] = []
         for op in operators:
             code: Code = emit(op, [self.rows[id_].variable for id_ in op.inputs], self.scope)
-            part, place = op.uid.partition(".")[0], self._place(op.uid)
+            uid = job.original(op.uid)
+            part, place = uid.partition(".")[0], self._place(uid)
             above = self.rows[op.inputs[0]] if op.inputs else None
             if code.base is None and above is not None and uses[op.inputs[0]] == 1 and above.part == part:
                 made = above

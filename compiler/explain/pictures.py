@@ -67,7 +67,7 @@ def _job(query: JobQuery) -> Panel:
 
 def _execution(query: ExecutionQuery) -> Panel:
     facts = query.query
-    kept = "kept on disk while it is written" if query.persisted else "written as it is computed"
+    kept = "kept while it is written" if query.persisted else "written as it is computed"
     groups = [_stage(stage) for stage in query.stages]
     trunk = next(stage.id for stage in query.stages if query.trunk in stage.operators)
     arrows = [

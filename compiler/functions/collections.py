@@ -211,7 +211,7 @@ def _sortable(args: Sequence[Arg]) -> t.DataType:
 
 
 def _joined(args: Sequence[Arg]) -> t.DataType:
-    if not k.is_atomic(element(args)):
+    if not t.is_atomic(element(args)):
         raise TypeProblem(f"argument 1 must be an ARRAY of strings, not {args[0].type}")
     return t.STRING
 

@@ -8,14 +8,14 @@ from compiler.functions import kinds as k
 from compiler.functions.build import Row, forms, row, sig
 from compiler.functions.rules import common, common_of, common_without_strings, tightest
 from compiler.functions.spec import Arg, Nulls, TypeProblem
-from compiler.plan.types import BOOLEAN, INT, NULL, STRING, DataType
+from compiler.plan.types import BOOLEAN, INT, NULL, STRING, DataType, is_atomic
 
 
 def _comparable(args: Sequence[Arg]) -> DataType:
     """BOOLEAN, if the arguments can be compared: inside arrays and structs no string becomes a number."""
     found: DataType = NULL
     for arg in args:
-        simple = k.is_atomic(found) and k.is_atomic(arg.type)
+        simple = is_atomic(found) and is_atomic(arg.type)
         wider = common_of((Arg(found, True), arg)) if simple else tightest(found, arg.type)
         if wider is None or not k.is_ordered(wider):
             raise TypeProblem(f"{args[0].type} cannot be compared with {arg.type}")

@@ -84,7 +84,7 @@ _ALWAYS = Nulls.ALWAYS
 _SCHEMA = k.constant(k.TEXT)
 _JSON_VALUE = _nested_kind("an ARRAY, a MAP, a STRUCT or a VARIANT", t.Array, t.Map, t.Struct, variant=True)
 _XML_VALUE = _nested_kind("a STRUCT or a VARIANT", t.Struct, variant=True)
-_NESTED = k.where("an ARRAY, a MAP or a STRUCT", lambda a: not k.is_atomic(a))
+_NESTED = k.where("an ARRAY, a MAP or a STRUCT", lambda a: not t.is_atomic(a))
 _PATH = k.constant(k.STR)
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from compiler.functions import kinds as k
 from compiler.functions.build import Row, row
 from compiler.functions.spec import Nulls
-from compiler.plan.types import BIGINT, INT, STRING
+from compiler.plan.types import BIGINT, INT, STRING, is_atomic
 
 _NEVER = Nulls.NEVER
 _NAME = k.given(k.TEXT)
-_PASSED = k.where("a number, BOOLEAN or STRING", k.is_atomic, STRING)
+_PASSED = k.where("a number, BOOLEAN or STRING", is_atomic, STRING)
 
 TABLE: tuple[Row, ...] = (
     row(

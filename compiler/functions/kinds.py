@@ -28,11 +28,6 @@ class Kind(NamedTuple):
     constant: bool = False
 
 
-def is_atomic(found: t.DataType) -> bool:
-    """Whether it is neither an array, a map nor a struct."""
-    return not isinstance(found, (t.Array, t.Map, t.Struct))
-
-
 def is_day_time(found: t.DataType) -> bool:
     """Whether it is an interval of days to seconds."""
     return isinstance(found, t.Interval) and not found.unit.startswith(("YEAR", "MONTH"))
@@ -109,7 +104,7 @@ def _number_as(target: t.DataType) -> Cast:
 
 
 def _to_string(found: t.DataType) -> t.DataType | None:
-    return t.STRING if is_atomic(found) else None
+    return t.STRING if t.is_atomic(found) else None
 
 
 def _number(found: t.DataType) -> t.DataType | None:

@@ -71,7 +71,7 @@ _TUPLE_KEYS = k.Kind(
 # Spark casts what a tuple sketch is keyed by to one of its types.
 _ENTRY_KEYS = k.Kind(
     "a number, STRING, BINARY, BOOLEAN, time or ARRAY of whole numbers",
-    lambda a: a if k.is_atomic(a) else _TUPLE_KEYS.cast(a),
+    lambda a: a if t.is_atomic(a) else _TUPLE_KEYS.cast(a),
 )
 
 # The value type of each family, and what it is collected from.

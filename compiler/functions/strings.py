@@ -8,7 +8,7 @@ from compiler.functions import kinds as k
 from compiler.functions.build import Row, forms, row, sig
 from compiler.functions.rules import common_of, same_as
 from compiler.functions.spec import Arg, Nulls, TypeProblem
-from compiler.plan.types import BIGINT, BINARY, BOOLEAN, INT, NULL, STRING, Array, DataType, Map
+from compiler.plan.types import BIGINT, BINARY, BOOLEAN, INT, NULL, STRING, Array, DataType, Map, is_atomic
 
 
 def _concatenation(args: Sequence[Arg]) -> DataType:
@@ -23,10 +23,10 @@ def _concatenation(args: Sequence[Arg]) -> DataType:
 _ALWAYS = Nulls.ALWAYS
 _PIECE = k.where(
     "a STRING or an ARRAY of them",
-    lambda a: k.is_atomic(a) or (isinstance(a, Array) and k.is_atomic(a.element)),
+    lambda a: is_atomic(a) or (isinstance(a, Array) and is_atomic(a.element)),
     STRING,
 )
-_JOINED = k.Kind("a STRING, BINARY or ARRAY", lambda a: a if k.is_atomic(a) or isinstance(a, Array) else None)
+_JOINED = k.Kind("a STRING, BINARY or ARRAY", lambda a: a if is_atomic(a) or isinstance(a, Array) else None)
 _MASK = k.constant(k.TEXT)
 
 TABLE: tuple[Row, ...] = (

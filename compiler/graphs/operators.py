@@ -16,6 +16,7 @@ INTERNAL = "__headrace_"
 
 def place_of(uid: str, places: Mapping[str, Span]) -> Place | None:
     """Where an operator was written; one that the optimizer made stands where the one it was made of did."""
+    uid = job.original(uid)
     while uid not in places:
         if "." not in uid:
             return None
@@ -35,7 +36,7 @@ def columns_of(schema: Schema) -> tuple[Column, ...]:
 
 def part_of(uid: str) -> str:
     """The source or model that an operator belongs to."""
-    return uid.partition(".")[0]
+    return job.original(uid).partition(".")[0]
 
 
 def operator(node: Node, does: str, places: Mapping[str, Span]) -> Operator:

@@ -18,6 +18,15 @@ DELETION: Final = "d"
 EXCEPT_KEY: Final = "except_key"
 """Of `value.fields-include`: the columns of a message's key are not in its value as well."""
 
+SEPARATOR: Final = ";"
+"""Between the columns of `key.fields`; a column of a key has none in its name."""
+
+DESCRIPTOR: Final = "protobuf.descriptor"
+"""The file with a message's type; in a job plan its content, in base 64."""
+
+MESSAGE_NAME: Final = "protobuf.message-name"
+"""The full name of a message's type. Both options begin with `key.` for a message's key."""
+
 # Name after the format's prefix (`csv.delimiter`), or without one for all formats (`timestamp_format`).
 _TEXT = {
     "timestamp_format": "timestampFormat",
@@ -43,6 +52,7 @@ _NAMES: dict[str, dict[str, str]] = {
     "raw": {},
     "avro": {},
     "avro-confluent": {},
+    "protobuf": {},
 }
 FORMATS = tuple(_NAMES)
 
@@ -65,7 +75,7 @@ def spark_options(options: Options) -> dict[str, str]:
 
 def key_fields(options: Options) -> dict[str, str]:
     """The columns of a message's key, each with its name there: `key.fields-prefix` is taken off."""
-    names = [name for name in str(options.get("key.fields", "")).split(";") if name]
+    names = [name for name in str(options.get("key.fields", "")).split(SEPARATOR) if name]
     return {name: name.removeprefix(str(options.get("key.fields-prefix", ""))) for name in names}
 
 
@@ -78,12 +88,3 @@ def value_fields(options: Options, columns: Iterable[str]) -> list[str]:
     """Those of the columns that are in a message's value."""
     besides = key_fields(options) if options.get("value.fields-include") == EXCEPT_KEY else {}
     return [name for name in columns if name not in besides]
-
-
-def client_options(options: Options) -> dict[str, str]:
-    """The options under `properties.`, by the names under which Spark hands them to Kafka's client."""
-    return {
-        "kafka." + name.removeprefix("properties."): str(value)
-        for name, value in options.items()
-        if name.startswith("properties.")
-    }

@@ -16,7 +16,8 @@ from msgspec import Struct, field
 
 from compiler.jobplan.operators import Operator
 from compiler.jobplan.operators.aggregate import Aggregate
-from compiler.jobplan.operators.base import Column, Item, Options, OptionValue, location
+from compiler.jobplan.operators.base import Column, Item, Options, OptionValue, copy_uid, location, original
+from compiler.jobplan.operators.branches import Branches
 from compiler.jobplan.operators.change_aggregate import Accumulate, ChangeAggregate
 from compiler.jobplan.operators.change_join import ChangeJoin
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
@@ -24,6 +25,7 @@ from compiler.jobplan.operators.distinct import Distinct, Marked
 from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.late_rows import LateRows
 from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
@@ -57,6 +59,7 @@ __all__ = [
     "MANIFEST_VERSION",
     "Accumulate",
     "Aggregate",
+    "Branches",
     "Chain",
     "ChangeAggregate",
     "ChangeJoin",
@@ -76,6 +79,7 @@ __all__ = [
     "JobPlan",
     "KeptState",
     "KeyPair",
+    "LateRows",
     "LookupJoin",
     "LookupTable",
     "Manifest",
@@ -111,7 +115,9 @@ __all__ = [
     "Watermark",
     "Window",
     "WindowJoin",
+    "copy_uid",
     "location",
+    "original",
 ]
 
 
@@ -214,6 +220,11 @@ class Query(Struct, frozen=True):
     def reads(self) -> tuple[str, ...]:
         """Names under which the checkpoint knows the query's sources."""
         return tuple(op.read_name for op in self.operators if isinstance(op, Scan))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The uids of what it reads, each once."""
+        return tuple(dict.fromkeys(op.source for op in self.operators if isinstance(op, Scan)))
 
 
 class Settings(Struct, frozen=True):

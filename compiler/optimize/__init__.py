@@ -13,6 +13,7 @@ from compiler.optimize.fuse_models import fuse_models, part_models
 from compiler.optimize.prune_columns import prune_columns
 from compiler.optimize.push_filters import push_filters
 from compiler.optimize.reuse_subplans import reuse_subplans
+from compiler.optimize.unite_branches import unite_branches
 from compiler.plan.logical import LogicalPlan
 from compiler.plan.node import Node
 
@@ -22,7 +23,7 @@ QueryRule = Callable[[tuple[Node, ...], Node], tuple[tuple[Node, ...], Node]]
 RULES: Final[tuple[Rule, ...]] = (fuse_models, drop_rank, reuse_subplans, push_filters)
 """Rules over the whole project."""
 
-QUERY_RULES: Final[tuple[QueryRule, ...]] = (prune_columns,)
+QUERY_RULES: Final[tuple[QueryRule, ...]] = (unite_branches, prune_columns)
 """Rules over a query that has been formed: what its sinks take, and its trunk."""
 
 MERGE_SIBLINGS: Final = "merge_siblings"

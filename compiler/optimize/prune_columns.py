@@ -11,6 +11,7 @@ from compiler.plan.node import Node, walk
 from compiler.plan.operators import (
     Aggregate,
     Boundary,
+    Branches,
     ChangeAggregate,
     Filter,
     FusedAggregate,
@@ -77,6 +78,11 @@ def _pruned(node: Node, inputs: tuple[Node, ...], wanted: set[str]) -> Node:
         case Project():
             kept = tuple(item for item in node.items if item.name in wanted)
             return replace(node, input=inputs[0], items=kept or node.items[:1])
+        case Branches():
+            places = [i for i, field in enumerate(node.schema) if field.name in wanted] or [0]
+            made = tuple(replace(b, values=tuple(b.values[i] for i in places)) for b in node.made)
+            kept_columns = Schema(tuple(node.schema.fields[i] for i in places))
+            return replace(node, input=inputs[0], made=made, columns=kept_columns)
         case Union():
             # What another reader of an input uses as well must not come along: columns go by their place.
             places = [i for i, field in enumerate(node.schema) if field.name in wanted] or [0]
@@ -110,6 +116,11 @@ def _of_inputs(node: Node, wanted: set[str]) -> Sequence[Iterable[str]]:
             return [{name for expr in node.expressions for name in columns_of(expr)}]
         case FusedAggregate():
             return [node.reads]
+        case Branches():
+            places = [i for i, field in enumerate(node.schema) if field.name in wanted] or [0]
+            read = [branch.values[i] for branch in node.made for i in places]
+            read += [branch.condition for branch in node.made if branch.condition is not None]
+            return [{name for expr in read for name in columns_of(expr)}]
         case SeedJoin():
             reads = wanted if node.condition is None else wanted | columns_of(node.condition)
             return [_known(reads, node.stream.schema), node.table.schema.names]

@@ -18,6 +18,9 @@ from compiler.plan.types import BOOLEAN, DataType
 # Flink's function; Spark computes it as current_timestamp(), which is the epoch's logged time.
 PROCTIME = "proctime"
 
+# Begins the names of the project's Python functions, as Spark knows them.
+PYTHON = "hr_"
+
 LiteralValue = str | int | float | bool | None
 
 

@@ -7,6 +7,7 @@ Nodes are shared: a model that two others read is one object, and stays one thro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Literal, Self
 
@@ -46,6 +47,10 @@ class Node:
         """This operator over other inputs, as many as before."""
         assert not inputs
         return self
+
+    def copied(self, number: int) -> Self:
+        """The same operator for its use `number` within a query, told apart by its uid."""
+        return replace(self, uid=job.copy_uid(self.uid, number))
 
     @cached_property
     def schema(self) -> Schema:

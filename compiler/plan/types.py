@@ -145,6 +145,11 @@ INTEGRAL: tuple[DataType, ...] = (TINYINT, SMALLINT, INT, BIGINT)
 INTEGRAL_DIGITS: dict[DataType, int] = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 
 
+def is_atomic(t: DataType) -> bool:
+    """Whether it is neither an array, a map nor a struct."""
+    return not isinstance(t, (Array, Map, Struct))
+
+
 def is_integral(t: DataType) -> bool:
     """Whether it is a whole-number type."""
     return t in INTEGRAL

@@ -14,6 +14,7 @@ from compiler.diagnostics.source import SourceFile
 from compiler.diagnostics.suggest import did_you_mean, one_of
 from compiler.project.assemble import assemble
 from compiler.project.config import ConfigReader, default_config
+from compiler.project.descriptors import read_descriptors
 from compiler.project.files import (
     PROJECT_FILE,
     decode,
@@ -74,8 +75,7 @@ def load_project(
         else:
             scopes.append(read_file(file, known, reporter))
     _unused_variables(given, known, declared, scopes, reporter)
-    project = assemble(root, config, scopes, seeds, reporter)
-    return structs.replace(project, python=_python(root, reporter))
+    return _with_files(assemble(root, config, scopes, seeds, reporter), reporter)
 
 
 def load_script(
@@ -119,7 +119,16 @@ def load_script(
     _unused_variables(given, known, declared, [scope], reporter)
     named = structs.replace(config, name=path.stem)
     project = assemble(root, named, [scope], [], reporter, zone_is_free=config_path is None)
-    return structs.replace(project, python=_python(root, reporter))
+    return _with_files(project, reporter)
+
+
+def _with_files(project: Project, reporter: Reporter) -> Project:
+    """A project with what else lies in its folder: Python functions, and files that options name."""
+    root = Path(project.root)
+    options = [option for source in project.sources for option in source.options]
+    options += [option for sink in project.sinks for option in sink.options]
+    descriptors = read_descriptors(root, (*options, *project.config.source_defaults))
+    return structs.replace(project, python=_python(root, reporter), descriptors=descriptors)
 
 
 def _python(root: Path, reporter: Reporter) -> PythonFiles:

@@ -238,6 +238,8 @@ class Project(Struct, frozen=True):
     `broken` holds, in lower case, the names of what was declared and could not be read. That has been
     reported; whoever reads such a name is not wrong as well. `policy` says which warnings are silenced or
     raised. `outlines` has the files, by path, whose declarations are what they are whatever other files say.
+    `descriptors` has the contents of the files that `protobuf.descriptor` names, by the paths as they are
+    written; None for one that cannot be read.
     """
 
     root: str
@@ -251,3 +253,4 @@ class Project(Struct, frozen=True):
     functions: tuple[FunctionDecl, ...] = ()
     python: PythonFiles = field(default_factory=PythonFiles)
     outlines: Mapping[str, FileOutline] = field(default_factory=dict)
+    descriptors: Mapping[str, bytes | None] = field(default_factory=dict)

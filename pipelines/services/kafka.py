@@ -10,6 +10,7 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ _PID, _LOG, _SETTINGS, _DATA = "pid", "broker.log", "server.properties", "data"
 # Class data of the JVM's own classes, one compiler, one thread for the collector: a broker for tests is
 # up in seconds and takes little of a small machine.
 _JVM: Final = ("-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_LOGIN: Final = "LOGIN"
 _FETCH_SECONDS: Final = 600.0
 _START_SECONDS: Final = 120.0
 _POLL_SECONDS: Final = 0.1
@@ -38,7 +40,9 @@ class Kafka:
 
     name = "kafka"
 
-    def __init__(self) -> None:
+    def __init__(self, logins: Mapping[str, str] | None = None) -> None:
+        """Args: logins: users with their passwords, who are let in at a listener of their own."""
+        self._logins = logins or {}
         # Kept so that Python does not take a server that goes on running for one that was forgotten.
         self._started: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -86,6 +90,12 @@ class Kafka:
         port = _port(folder / _SETTINGS)
         return f"127.0.0.1:{port}" if listens(port) else None
 
+    def login_address(self, folder: Path) -> str:
+        """The address of the listener that asks for a login."""
+        found = re.search(rf"{_LOGIN}://([\d.]+:\d+)", (folder / _SETTINGS).read_text())
+        assert found is not None
+        return found[1]
+
     def _end(self, folder: Path, patience: float) -> bool:
         pid = _pid(folder)
         if pid is None:
@@ -100,7 +110,8 @@ class Kafka:
     def _format(self, folder: Path, jars: Path) -> None:
         shutil.rmtree(folder / _DATA, ignore_errors=True)
         settings = folder / f"{_SETTINGS}.new"
-        settings.write_text(_settings(folder / _DATA, free_port(), free_port()))
+        values = _settings(folder / _DATA, free_port(), free_port(), self._logins)
+        settings.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
         # A name that begins with a dash would be taken for an option.
         cluster = f"k{cluster[1:]}"
@@ -112,9 +123,9 @@ class Kafka:
 KAFKA: Final = Kafka()
 
 
-def _settings(data: Path, port: int, controller: int) -> str:
+def _settings(data: Path, port: int, controller: int, logins: Mapping[str, str]) -> dict[str, object]:
     """The smallest broker: one copy of everything, and no waiting for others that will not come."""
-    values = {
+    values: dict[str, object] = {
         "process.roles": "broker,controller",
         "node.id": 1,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
@@ -140,7 +151,28 @@ def _settings(data: Path, port: int, controller: int) -> str:
         "log.cleaner.dedupe.buffer.size": 4 * 1024 * 1024,
         "controlled.shutdown.enable": "false",
     }
-    return "".join(f"{key}={value}\n" for key, value in values.items())
+    return {**values, **_login_settings(values, logins)} if logins else values
+
+
+def _login_settings(values: Mapping[str, object], logins: Mapping[str, str]) -> dict[str, object]:
+    """One listener more, which asks for a login. Passwords for SCRAM are set by an administrator's call."""
+    listener = f"{_LOGIN}://127.0.0.1:{free_port()}"
+    users = " ".join(f'user_{name}="{password}"' for name, password in logins.items())
+    own, protocols = f"listener.name.{_LOGIN.lower()}", values["listener.security.protocol.map"]
+    return {
+        # The listener without a login comes last, where its port is looked for.
+        "listeners": f"{listener},{values['listeners']}",
+        "advertised.listeners": f"{listener},{values['advertised.listeners']}",
+        "listener.security.protocol.map": f"{protocols},{_LOGIN}:SASL_PLAINTEXT",
+        "inter.broker.listener.name": "PLAINTEXT",
+        f"{own}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+        f"{own}.plain.sasl.jaas.config": (
+            f"org.apache.kafka.common.security.plain.PlainLoginModule required {users};"
+        ),
+        f"{own}.scram-sha-256.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+    }
 
 
 def _java(jars: Path) -> list[str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from compiler.diagnostics.codes import CODES
+from msgspec.structs import replace
+
+from compiler.diagnostics.codes import CODES, MISSING_PATH
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import JobPlan, Query, Scan
-from runtime.connectors.packages import PYTHON_SINKS, packages_of
+from runtime.connectors.packages import driver_jars, packages_of, runs_python
 from runtime.jobs.environment import Environment
 from runtime.jobs.events import Event
 from runtime.jobs.report import RunReport
@@ -80,6 +83,11 @@ def check_before_start(
     except DiagnosticError as error:
         found += error.diagnostics
     missing = [m for query in queries_to_run(plan, options) for m in environment.missing(query)]
+    found += [
+        Diagnostic(MISSING_PATH, f"the jar of a driver, {jar}, does not exist", fix="correct driver.jar")
+        for jar in driver_jars(plan, project_dir)
+        if not jar.is_file()
+    ]
     try:
         environment.spark_conf(plan.settings.spark)
     except DiagnosticError as error:
@@ -125,6 +133,7 @@ def run_plan(
     control: Control | None = None,
     events: Callable[[Event], None] = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
+    waiting: Callable[[], None] = lambda: None,
     started: Callable[[], None] = lambda: None,
     environment: Environment | None = None,
 ) -> RunReport:
@@ -138,6 +147,7 @@ def run_plan(
         control: ends the run from outside.
         events: told what happens.
         say: prints for console sinks.
+        waiting: called if a cluster has given no executor after some seconds.
         started: called when the session is there, before the first query starts.
         environment: resolves `${env:NAME}`.
 
@@ -151,12 +161,13 @@ def run_plan(
     from runtime.spark.session import close_session
 
     settings = _settings(plan, jvm_log, environment, short_run=options.jvm == "fast-start")
+    settings = dataclasses.replace(settings, jars=driver_jars(plan, project_dir))
 
     def while_starting() -> None:
         if found := check_sources(plan, project_dir, options, environment):
             raise DiagnosticError(*found)
 
-    session = _open(settings, while_starting)
+    session = _open(settings, while_starting, waiting)
     try:
         started()
         from runtime.jobs.runner import run
@@ -181,7 +192,7 @@ def run_plan(
 def ask_spark(
     plan: JobPlan, jvm_log: Path, places: Places, environment: Environment | None = None
 ) -> tuple[Diagnostic, ...]:
-    """What Spark's own checks say of a plan; a session is opened for it, and nothing is run.
+    """What Spark's own checks say of a plan; a session is opened on this machine, and nothing is run.
 
     Args:
         plan: the plan.
@@ -202,12 +213,20 @@ def ask_spark(
     from runtime.jobs.second_opinion import second_opinion
     from runtime.spark.session import close_session
 
-    session = _open(_settings(plan, jvm_log, environment or Environment(), short_run=True), lambda: None)
+    settings = _settings(plan, jvm_log, environment or Environment(), short_run=True)
+    # An analyzer needs no executors, and who compiles may have no way to the cluster.
+    session = _open(dataclasses.replace(settings, master="local[1]"))
     try:
         with TemporaryDirectory(prefix="headrace-") as folder:
             return second_opinion(plan, session, Path(folder), places)
     finally:
         close_session(session)
+
+
+def _resolved(plan: JobPlan, environment: Environment) -> JobPlan:
+    """The plan with the variables of its queries, as far as they are set."""
+    queries = (query if environment.missing(query) else environment.resolve(query) for query in plan.queries)
+    return replace(plan, queries=tuple(queries))
 
 
 def _settings(plan: JobPlan, jvm_log: Path, environment: Environment, *, short_run: bool) -> SessionSettings:
@@ -220,26 +239,21 @@ def _settings(plan: JobPlan, jvm_log: Path, environment: Environment, *, short_r
         timezone=plan.timezone,
         parallelism=max((query.parallelism for query in plan.queries), default=2),
         conf=environment.spark_conf(plan.settings.spark),
-        packages=packages_of(plan),
-        python_workers=_runs_python(plan),
+        packages=packages_of(_resolved(plan, environment)),
+        python_workers=runs_python(plan.queries),
         short_run=short_run,
     )
 
 
-def _runs_python(plan: JobPlan) -> bool:
-    """Say whether an operator needs Python, for its state or a user's function, or a sink for its tasks."""
-    return any(
-        any(hasattr(op, "buckets") for op in query.operators)
-        or any(sink.connector in PYTHON_SINKS for sink in query.sinks if not sink.removed)
-        for query in plan.queries
-    )
-
-
-def _open(settings: SessionSettings, while_starting: Callable[[], None]) -> SparkSession:
+def _open(
+    settings: SessionSettings,
+    while_starting: Callable[[], None] = lambda: None,
+    waiting: Callable[[], None] = lambda: None,
+) -> SparkSession:
     from runtime.spark.session import open_session
 
     try:
-        return open_session(settings, while_starting)
+        return open_session(settings, while_starting, waiting)
     except EnvironmentProblem as problem:
         raise DiagnosticError(environment_diagnostic(problem)) from problem
 

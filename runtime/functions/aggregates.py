@@ -47,7 +47,10 @@ def over_groups(
 
 
 def _lists(values: pa.Array, ends: list[int]) -> Iterator[list[Any]]:
+    """A list a group, with the times of a Series."""
     found = values.to_pylist()
+    if pa.types.is_timestamp(values.type):
+        found = [time if time is None else time.replace(tzinfo=None) for time in found]
     return (found[start:end] for start, end in pairwise(ends))
 
 

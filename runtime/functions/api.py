@@ -31,6 +31,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, overload
 
@@ -51,7 +52,8 @@ class Row(dict[str, Any]):
             raise AttributeError(f"the row has no column `{name}`") from None
 
 
-def row_type(columns: Iterable[str]) -> type[Row]:
+@lru_cache(maxsize=256)
+def row_type(columns: tuple[str, ...]) -> type[Row]:
     """Rows of these columns, whose attributes are found without a detour."""
     names = [name for name in columns if not hasattr(Row, name)]
     return type("Row", (Row,), {name: property(itemgetter(name)) for name in names})
@@ -126,6 +128,10 @@ class StateBackend(Protocol):
         """The entries that are not too old; a value has one, named None."""
 
     @abstractmethod
+    def last(self, state: str) -> Any:
+        """The name of the entry that was put last, or None if there is none; it may be too old."""
+
+    @abstractmethod
     def write(self, state: str, entries: dict[Any, tuple[Any, int]]) -> None:
         """Replaces the entries."""
 
@@ -183,8 +189,8 @@ class ListState(_State, Generic[V]):
 
     def add(self, value: V) -> None:
         """Appends a value."""
-        # Places ascend.
-        self._backend.put(self._name, next(reversed(self._read()), -1) + 1, value)
+        last = self._backend.last(self._name)
+        self._backend.put(self._name, 0 if last is None else last + 1, value)
 
     def set(self, values: Iterable[V]) -> None:
         """Replaces all values."""

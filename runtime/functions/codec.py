@@ -10,7 +10,7 @@ import msgspec
 
 from runtime.functions.engine import KeyState
 
-_DECIMAL, _TIME, _DATE, _SPAN, _TUPLE = range(1, 6)
+_DECIMAL, _TIME, _DATE, _SPAN, _TUPLE, _DICT = range(1, 7)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 # By exact type: numpy's scalars would be taken for them and come back as such.
@@ -19,6 +19,13 @@ _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 class StateValueError(TypeError):
     """A value that state cannot keep."""
+
+
+class _Name:
+    """A name of an entry as MessagePack has it: its own extensions cannot be keys of a dict."""
+
+    def __init__(self, encoded: Any) -> None:
+        self.encoded = encoded
 
 
 def encode(value: Any) -> bytes:
@@ -32,7 +39,7 @@ def encode(value: Any) -> bytes:
 
 def decode(data: bytes) -> Any:
     """The value back; times come back in UTC."""
-    return _restored(msgspec.msgpack.decode(data, ext_hook=_extension))
+    return msgspec.msgpack.decode(data, ext_hook=_extension)
 
 
 def encode_state(state: KeyState) -> bytes:
@@ -41,43 +48,35 @@ def encode_state(state: KeyState) -> bytes:
     Raises:
         StateValueError: a name or value has a part that state cannot keep.
     """
-    entries = {
-        of: [
-            (
-                name if name.__class__ in _PLAIN else _plain(name),
-                value if value.__class__ in _PLAIN else _plain(value),
-                written,
-            )
-            for name, (value, written) in entries.items()
-        ]
-        for of, entries in state.entries.items()
-    }
-    return msgspec.msgpack.encode((entries, sorted(state.event_timers), sorted(state.processing_timers)))
+    for entries in state.entries.values():
+        for name, (value, _) in entries.items():
+            if value.__class__ not in _PLAIN or name.__class__ not in _PLAIN:
+                return _ENCODER.encode(_plain_state(state))
+    return _ENCODER.encode(state)
 
 
 def decode_state(data: bytes) -> KeyState:
     """What the key keeps back."""
-    states, event_timers, processing_timers = msgspec.msgpack.decode(data, ext_hook=_extension)
-    entries = {
+    return _DECODER.decode(data)
+
+
+def _plain_state(state: KeyState) -> KeyState:
+    entries: dict[str, dict[Any, tuple[Any, int]]] = {
         of: {
-            (name if name.__class__ in _PLAIN else _restored(name)): (
-                value if value.__class__ in _PLAIN else _restored(value),
-                written,
-            )
-            for name, value, written in entries
+            (name if name.__class__ in _PLAIN else _Name(_plain(name))): (_plain(value), written)
+            for name, (value, written) in entries.items()
         }
-        for of, entries in states.items()
+        for of, entries in state.entries.items()
     }
-    return KeyState(entries, set(event_timers), set(processing_timers))
+    return KeyState(entries, state.event_timers, state.processing_timers)
 
 
 def _plain(value: Any) -> Any:
     if value.__class__ in _PLAIN:
         return value
     if isinstance(value, dict):
-        # MessagePack's maps take any key, but decoders want ones that can be hashed: pairs keep all of them.
-        pairs = [[_plain(key), _plain(part)] for key, part in value.items()]
-        return {"": pairs}
+        # As pairs: a key of a map would be read back as another type than it was.
+        return _extended(_DICT, [[_plain(key), _plain(part)] for key, part in value.items()])
     if isinstance(value, list):
         return [_plain(part) for part in value]
     if isinstance(value, tuple):
@@ -111,12 +110,8 @@ def _extension(code: int, data: memoryview) -> Any:
         return date.fromordinal(value)
     if code == _SPAN:
         return value * _MICROSECOND
-    return tuple(_restored(value))
+    return dict(value) if code == _DICT else tuple(value)
 
 
-def _restored(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_restored(key): _restored(part) for key, part in value[""]}
-    if isinstance(value, list):
-        return [_restored(part) for part in value]
-    return value
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=lambda name: name.encoded)
+_DECODER = msgspec.msgpack.Decoder(KeyState, ext_hook=_extension)

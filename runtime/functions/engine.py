@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import GeneratorType
 from typing import Any
+
+from msgspec import Struct, field
 
 from runtime.functions.api import Declared, ProcessFunction, Row
 
@@ -19,8 +21,7 @@ class FunctionFailure(Exception):
     """A process function failed, or gave out what it did not declare."""
 
 
-@dataclass
-class KeyState:
+class KeyState(Struct, array_like=True):
     """What a key keeps: entries of states with the time of writing, and timers, in milliseconds."""
 
     entries: dict[str, dict[Any, tuple[Any, int]]] = field(default_factory=dict)
@@ -59,13 +60,21 @@ class Engine:
             function.__dict__[name] = state.of(self._context)
         self._columns = frozenset(columns) if columns is not None else None
 
-    def row(
-        self, key: Row, state: KeyState, row: Row, time_ms: float | None, times: Times
+    def rows(
+        self, key: Row, state: KeyState, rows: Iterable[tuple[Row, float | None]], times: Times
     ) -> list[Mapping[str, Any]]:
-        """Hands a row to the function and gives what it gives out."""
-        context = self._context
-        context.enter(key, state, times, time_ms)
-        return self._emitted(self._function.process(row, context))
+        """Hands rows of a key with their times to the function and gives what it gives out."""
+        context, process = self._context, self._function.process
+        context.enter(key, state, times)
+        emitted: list[Any] = []
+        for row, context.time_ms in rows:
+            given: Any = process(row, context)
+            # Asking an abstract class takes long, and nearly all callbacks are generators.
+            if given.__class__ is GeneratorType:
+                emitted += given
+            elif given is not None:
+                emitted += _as_rows(given)
+        return self._checked(emitted)
 
     def timers(self, key: Row, state: KeyState, times: Times) -> Iterator[Mapping[str, Any]]:
         """Calls the timers that are due, the earliest first; those that they set and are due as well."""
@@ -74,22 +83,16 @@ class Engine:
             due = min(state.event_timers)
             state.event_timers.remove(due)
             context.enter(key, state, times, due, due)
-            yield from self._emitted(self._function.on_event_time(_moment(due), context))
+            yield from self._checked(_as_rows(self._function.on_event_time(_moment(due), context)))
         # A timer for the same moment would fire for ever: those set now wait for the next epoch.
         for due in sorted(at for at in state.processing_timers if at <= times.now_ms):
-            state.processing_timers.discard(due)
+            if due not in state.processing_timers:
+                continue  # taken back by one before it
+            state.processing_timers.remove(due)
             context.enter(key, state, times, due)
-            yield from self._emitted(self._function.on_processing_time(_moment(due), context))
+            yield from self._checked(_as_rows(self._function.on_processing_time(_moment(due), context)))
 
-    def _emitted(self, emitted: Any) -> list[Mapping[str, Any]]:
-        # Asking an abstract class takes long, and nearly all callbacks are generators of dicts.
-        if emitted is None:
-            return []
-        rows: list[Any]
-        if emitted.__class__ is GeneratorType:
-            rows = list(emitted)
-        else:
-            rows = [emitted] if isinstance(emitted, Mapping) else list(emitted or ())
+    def _checked(self, rows: list[Any]) -> list[Mapping[str, Any]]:
         for row in rows:
             if row.__class__ is not dict and not isinstance(row, Mapping):
                 raise FunctionFailure(f"a row that is given out is a dict, not a {type(row).__name__}")
@@ -102,26 +105,32 @@ class Engine:
 class _Context:
     """The context of callbacks, and the states of whichever key it is at: one object serves all."""
 
-    __slots__ = ("_firing_ms", "_state", "_time_ms", "_times", "_ttl_ms", "key", "now_ms")
+    __slots__ = ("_entries", "_firing_ms", "_state", "_times", "_ttl_ms", "key", "now_ms", "time_ms")
 
     def __init__(self, ttl_ms: Mapping[str, int]) -> None:
         self._ttl_ms = ttl_ms
-        self.enter(Row(), KeyState(), Times(0, 0), None)
+        self.enter(Row(), KeyState(), Times(0, 0))
 
     def enter(
-        self, key: Row, state: KeyState, times: Times, time_ms: float | None, firing_ms: int | None = None
+        self,
+        key: Row,
+        state: KeyState,
+        times: Times,
+        time_ms: float | None = None,
+        firing_ms: int | None = None,
     ) -> None:
-        """Goes to a key; `firing_ms` is the time of the timer that is called."""
+        """Goes to a key, and to a time; `firing_ms` is that of the timer of event time that is called."""
         self.key = key
         self.now_ms = times.now_ms
+        self.time_ms = time_ms
         self._state = state
+        self._entries = state.entries
         self._times = times
-        self._time_ms = time_ms
         self._firing_ms = firing_ms
 
     @property
     def timestamp(self) -> datetime | None:
-        return None if self._time_ms is None else _moment(self._time_ms)
+        return None if self.time_ms is None else _moment(self.time_ms)
 
     @property
     def watermark(self) -> datetime:
@@ -149,42 +158,52 @@ class _Context:
         _cancel(self._state.processing_timers, time)
 
     def get(self, state: str, name: Any, default: Any = None) -> Any:
-        entries = self._state.entries.get(state)
+        entries = self._entries.get(state)
         found = None if entries is None else entries.get(name)
         if found is None:
             return default
-        ttl = self._ttl_ms.get(state)
+        ttl = self._ttl_ms.get(state) if self._ttl_ms else None
         return found[0] if ttl is None or self.now_ms - found[1] < ttl else default
 
     def read(self, state: str) -> dict[Any, tuple[Any, int]]:
-        entries = self._state.entries.get(state, {})
+        entries = self._entries.get(state, {})
         ttl = self._ttl_ms.get(state)
         if ttl is None:
             return entries
         return {name: entry for name, entry in entries.items() if self.now_ms - entry[1] < ttl}
 
+    def last(self, state: str) -> Any:
+        # One that is too old is as good: places only have to ascend.
+        entries = self._entries.get(state)
+        return next(reversed(entries)) if entries else None
+
     def write(self, state: str, entries: dict[Any, tuple[Any, int]]) -> None:
         if entries:
-            self._state.entries[state] = entries
+            self._entries[state] = entries
         else:
-            self._state.entries.pop(state, None)
+            self._entries.pop(state, None)
 
     def put(self, state: str, name: Any, value: Any) -> None:
         # Other entries that are too old are not seen by `read`, and dropped before the state is stored.
-        entries = self._state.entries.get(state)
+        entries = self._entries.get(state)
         if entries is None:
-            entries = self._state.entries[state] = {}
-        ttl = self._ttl_ms.get(state)
+            entries = self._entries[state] = {}
+        ttl = self._ttl_ms.get(state) if self._ttl_ms else None
         if ttl is not None and name in entries and self.now_ms - entries[name][1] >= ttl:
             del entries[name]
         entries[name] = (value, self.now_ms)
 
     def remove(self, state: str, name: Any) -> None:
-        entries = self._state.entries.get(state)
+        entries = self._entries.get(state)
         if entries is not None:
             entries.pop(name, None)
             if not entries:
-                del self._state.entries[state]
+                del self._entries[state]
+
+
+def _as_rows(emitted: Any) -> list[Any]:
+    """What a callback gives out: nothing, a row, or rows."""
+    return [emitted] if isinstance(emitted, Mapping) else list(emitted or ())
 
 
 def drop_old(state: KeyState, ttl_ms: Mapping[str, int], now_ms: int) -> None:

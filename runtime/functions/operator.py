@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from itertools import repeat
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 
-from compiler.jobplan.operators.process import Process
+from compiler.jobplan.operators.process import STATE_VERSION, Process
 from runtime.functions.api import ProcessFunction, Row, row_type
 from runtime.functions.bundle import Bundle
 from runtime.functions.codec import decode_state, encode_state
@@ -18,7 +21,7 @@ from runtime.functions.engine import Engine, FunctionFailure, KeyState, Times, d
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.arrow import tuples
-from runtime.spark.buckets.ordering import Numbers, group_numbers
+from runtime.spark.buckets.ordering import Numbers, as_compared, group_numbers
 
 KEY, TIME, ROW = "__key_", "__time", "__row"
 
@@ -26,7 +29,6 @@ KEY, TIME, ROW = "__key_", "__time", "__row"
 _PARTS = 16
 
 Key = tuple[Any, ...]
-_Emitted = list[tuple[Key, Mapping[str, Any]]]
 
 # Besides the state of a key, when its first timers are due and its first entry is too old: keys that nothing
 # happens to are not looked into.
@@ -34,7 +36,38 @@ _KEPT = [
     pa.field("state", pa.binary()),
     *(pa.field(name, pa.int64()) for name in ("event_ms", "processing_ms", "expires_ms")),
 ]
-_SUMMARY = pa.schema([("part", pa.int64()), ("event_ms", pa.int64()), ("processing_ms", pa.int64())])
+_SUMMARY = pa.schema(
+    [
+        ("part", pa.int64()),
+        ("event_ms", pa.int64()),
+        ("processing_ms", pa.int64()),
+        ("lives", pa.string()),
+    ]
+)
+
+
+@dataclass(slots=True)
+class _Emitted:
+    """Rows that were given out: keys, how many each has, and the rows in that order."""
+
+    keys: list[Key] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def add(self, key: Key, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Appends those of a key."""
+        if rows:
+            self.keys.append(key)
+            self.counts.append(len(rows))
+            self.rows += rows
+
+
+class _Due(NamedTuple):
+    """What is known of a part: when its first timers are due, and the times to live it was written with."""
+
+    event_ms: int | None = None
+    processing_ms: int | None = None
+    lives: str = ""
 
 
 class ProcessOperator(BucketOperator):
@@ -53,12 +86,12 @@ class ProcessOperator(BucketOperator):
         self._keys = keys
         self._output = output
 
-    version = 2
+    version = STATE_VERSION
 
     @property
     def tables(self) -> Sequence[StateTable]:
-        """The state of each key, and for each part when its first timer is due."""
-        return (StateTable("keys", self.kept), StateTable("timers", _SUMMARY))
+        """The state of each key, and what is known of each part."""
+        return (StateTable("keys", self.kept), StateTable("parts", _SUMMARY))
 
     @cached_property
     def kept(self) -> pa.Schema:
@@ -76,6 +109,11 @@ class ProcessOperator(BucketOperator):
         return {state.name: state.ttl_ms for state in self._op.states if state.ttl_ms is not None}
 
     @cached_property
+    def lives(self) -> str:
+        """The times to live as text, to see whether a part was written with others."""
+        return " ".join(f"{name}:{ttl}" for name, ttl in sorted(self.ttl_ms.items()))
+
+    @cached_property
     def engine(self) -> Engine:
         """The function on one key at a time."""
         made = self._bundle.load(self._op.module, self._op.function)(**dict(self._op.arguments))
@@ -91,39 +129,46 @@ class ProcessOperator(BucketOperator):
         if self._op.time_column is not None:
             rows = rows.sort_by(TIME)
         keys, numbers = self._numbered(rows)
-        key_of = [keys[number] for number in numbers.tolist()]
-        part_of = np.array([_part(key) for key in keys], np.int64)[numbers]
-        # A part's rows stay in their order.
-        order = np.argsort(part_of, kind="stable")
-        parts, begins = np.unique(part_of[order], return_index=True)
+        # The rows of a key stay in their order.
+        order = np.argsort(numbers, kind="stable")
+        rows = rows.take(pa.array(order))
+        begins = np.searchsorted(numbers[order], np.arange(len(keys) + 1)).tolist()
         values = self._values(rows.column(ROW).combine_chunks())
         times = _times_of(rows) if self._op.time_column is not None else [None] * rows.num_rows
-        clock = _times(watermarks)
-        emitted: _Emitted = []
-        for part, places in zip(parts.tolist(), np.split(order, begins[1:]), strict=True):
-            with _Part(self, state, part, clock) as known:
-                rows_of_part = ((key_of[at], values[at], times[at]) for at in places.tolist())
-                emitted += known.rows(rows_of_part)
+        of_part: dict[int, list[int]] = {}
+        for number, key in enumerate(keys):
+            of_part.setdefault(_part(key), []).append(number)
+        emitted, parts, clock = _Emitted(), _parts(state), _times(watermarks)
+        for part, members in sorted(of_part.items()):
+            with _Part(self, state, part, parts, clock) as known:
+                for number in members:
+                    of_key = slice(begins[number], begins[number + 1])
+                    emitted.add(keys[number], known.rows(keys[number], values[of_key], times[of_key]))
+        _keep(state, parts)
         return self._table(emitted)
 
     def expire(self, state: BucketState, watermarks: Watermarks) -> pa.Table | None:
         """Calls the timers that are due."""
-        clock = _times(watermarks)
-        emitted: _Emitted = []
-        for part, (event, processing) in sorted(_summary(state).items()):
-            if (event is not None and event <= clock.watermark_ms) or (
-                processing is not None and processing <= clock.now_ms
+        emitted, parts, clock = _Emitted(), _parts(state), _times(watermarks)
+        for part, due in sorted(parts.items()):
+            if (due.event_ms is not None and due.event_ms <= clock.watermark_ms) or (
+                due.processing_ms is not None and due.processing_ms <= clock.now_ms
             ):
-                with _Part(self, state, part, clock) as known:
-                    emitted += known.timers()
-        _wake(state, _summary(state))
+                with _Part(self, state, part, parts, clock) as known:
+                    for key, given in known.timers():
+                        emitted.add(key, given)
+        _keep(state, parts)
         return self._table(emitted)
 
     # --- keys and rows --------------------------------------------------------
 
     def keys_of(self, rows: pa.Table) -> list[Key]:
         """The key of each row."""
-        return tuples(rows, self._keys.names)
+        if not any(pa.types.is_floating(f.type) for f in self._keys):
+            return tuples(rows, self._keys.names)
+        columns = (as_compared(rows.column(name)).to_pylist() for name in self._keys.names)
+        # To Python a NaN is equal to nothing but itself.
+        return [tuple(math.nan if v != v else v for v in key) for key in zip(*columns, strict=True)]  # noqa: PLR0124
 
     def _numbered(self, rows: pa.Table) -> tuple[list[Key], Numbers]:
         """The keys that there are, and for each row the number of its key."""
@@ -133,10 +178,10 @@ class ProcessOperator(BucketOperator):
 
     def _values(self, rows: pa.StructArray) -> list[Row]:
         """Rows as the function sees them."""
-        names = [field.name for field in rows.type]
+        names = tuple(f.name for f in rows.type)
         made = row_type(names)
-        columns = (column.to_pylist() for column in rows.flatten())
-        return [made(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+        values = zip(*(column.to_pylist() for column in rows.flatten()), strict=True)
+        return list(map(made, map(zip, repeat(names), values)))
 
     def named(self, key: Key) -> Row:
         """The key under the names of its columns."""
@@ -165,26 +210,46 @@ class ProcessOperator(BucketOperator):
         return FunctionFailure(f"{self._op.uid}: {self._op.function}: {type(error).__name__}: {error}")
 
     def _table(self, emitted: _Emitted) -> pa.Table | None:
-        if not emitted:
+        if not emitted.rows:
             return None
-        columns: list[list[Any]] = [
-            *([key[n] for key, _ in emitted] for n in range(len(self._keys))),
-            *([row.get(column.name) for _, row in emitted] for column in self._op.output),
-        ]
+        owners = pa.array(np.repeat(np.arange(len(emitted.keys)), emitted.counts))
+        keys = (
+            pa.array([key[n] for key in emitted.keys], f.type).take(owners) for n, f in enumerate(self._keys)
+        )
+        fields = list(self._output)[len(self._keys) :]
         try:
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, self._output, strict=True)]
+            given = [
+                pa.array([row.get(column.name) for row in emitted.rows], f.type)
+                for column, f in zip(self._op.output, fields, strict=True)
+            ]
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise self.failure(error) from error
-        return pa.Table.from_arrays(arrays, schema=self._output)
+        return pa.Table.from_arrays([*keys, *given], schema=self._output)
 
 
 class _Part:
-    """The keys of a part while they are worked on; those that were, are written when it is left."""
+    """The keys of a part while they are worked on; those that were, are written when it is left.
 
-    def __init__(self, operator: ProcessOperator, state: BucketState, number: int, clock: Times) -> None:
+    Args:
+        operator: whose keys they are.
+        state: that of the bucket.
+        number: which part.
+        parts: what is known of the bucket's parts, of which this one's is kept up to date.
+        clock: the times of the epoch.
+    """
+
+    def __init__(
+        self,
+        operator: ProcessOperator,
+        state: BucketState,
+        number: int,
+        parts: dict[int, _Due],
+        clock: Times,
+    ) -> None:
         self._operator = operator
         self._state = state
         self._number = number
+        self._parts = parts
         self._clock = clock
         self._held = state.read("keys", number)
         self._stored = dict(
@@ -199,9 +264,14 @@ class _Part:
         if kind is not None:
             return
         operator = self._operator
-        for key in self._keys_until("expires_ms", self._clock.now_ms):
-            self._state_of(key)
+        # With other times to live than it was written with, a part does not say what is too old.
+        as_before = self._parts.get(self._number, _Due()).lives == operator.lives
+        if not as_before:
+            for key in self._stored:
+                self._state_of(key)
         if operator.ttl_ms:
+            for key in self._keys_until("expires_ms", self._clock.now_ms):
+                self._state_of(key)
             for state in self._states.values():
                 drop_old(state, operator.ttl_ms, self._clock.now_ms)
         untouched = [key not in self._states for key in self._stored]
@@ -209,44 +279,35 @@ class _Part:
             [self._held.filter(pa.array(untouched, pa.bool_())), operator.store(self._states)]
         )
         self._state.write("keys", kept, self._number)
-        summary = _summary(self._state)
-        summary[self._number] = tuple(
-            pc.min(kept.column(f"{clock}_ms")).as_py() for clock in ("event", "processing")
+        self._parts[self._number] = _Due(
+            pc.min(kept.column("event_ms")).as_py(),
+            pc.min(kept.column("processing_ms")).as_py(),
+            operator.lives if kept.num_rows else "",
         )
-        rows = [{"part": n, "event_ms": e, "processing_ms": p} for n, (e, p) in sorted(summary.items())]
-        pending = [row for row in rows if row["event_ms"] is not None or row["processing_ms"] is not None]
-        self._state.write("timers", pa.Table.from_pylist(pending, schema=_SUMMARY))
-        _wake(self._state, summary)
 
-    def rows(self, rows: Iterable[tuple[Key, Row, float | None]]) -> _Emitted:
-        """What the function gives out for rows with their keys and times."""
-        emitted: _Emitted = []
-        known: dict[Key, tuple[Row, KeyState]] = {}
-        call, clock = self._operator.engine.row, self._clock
+    def rows(
+        self, key: Key, rows: Sequence[Row], times_ms: Sequence[float | None]
+    ) -> Sequence[Mapping[str, Any]]:
+        """What the function gives out for the rows of a key with their times."""
+        operator = self._operator
+        state = self._state_of(key)
         try:
-            for key, row, time_ms in rows:
-                at = known.get(key)
-                if at is None:
-                    at = known[key] = (self._operator.named(key), self._state_of(key))
-                for given in call(*at, row, time_ms, clock):
-                    emitted.append((key, given))  # most give one row or none
+            timed = zip(rows, times_ms, strict=True)
+            return operator.engine.rows(operator.named(key), state, timed, self._clock)
         except Exception as error:
-            raise self._operator.failure(error) from error
-        return emitted
+            raise operator.failure(error) from error
 
-    def timers(self) -> _Emitted:
+    def timers(self) -> Iterator[tuple[Key, Sequence[Mapping[str, Any]]]]:
         """What the timers that are due give out, key by key in an order that does not depend on the past."""
         event = self._keys_until("event_ms", self._clock.watermark_ms)
         processing = self._keys_until("processing_ms", self._clock.now_ms)
         operator = self._operator
-        try:
-            return [
-                (key, given)
-                for key in sorted({*event, *processing}, key=repr)
-                for given in operator.engine.timers(operator.named(key), self._state_of(key), self._clock)
-            ]
-        except Exception as error:
-            raise operator.failure(error) from error
+        for key in sorted({*event, *processing}, key=repr):
+            state = self._state_of(key)
+            try:
+                yield key, list(operator.engine.timers(operator.named(key), state, self._clock))
+            except Exception as error:
+                raise operator.failure(error) from error
 
     def _state_of(self, key: Key) -> KeyState:
         state = self._states.get(key)
@@ -260,22 +321,22 @@ class _Part:
         return self._operator.keys_of(self._held.filter(pc.less_equal(self._held.column(column), time_ms)))
 
 
-def _summary(state: BucketState) -> dict[int, tuple[int | None, int | None]]:
-    """For each part with timers, when the first is due on either clock."""
-    rows = state.read("timers").to_pylist()
-    return {row["part"]: (row["event_ms"], row["processing_ms"]) for row in rows}
+def _parts(state: BucketState) -> dict[int, _Due]:
+    """What is known of the parts that have timers or times to live."""
+    return {row.pop("part"): _Due(**row) for row in state.read("parts").to_pylist()}
 
 
-def _wake(state: BucketState, summary: Mapping[int, tuple[int | None, int | None]]) -> None:
+def _keep(state: BucketState, parts: Mapping[int, _Due]) -> None:
+    """Writes what is known of the parts, and sets when the first timer is due."""
+    rows = [{"part": part, **due._asdict()} for part, due in sorted(parts.items()) if due != _Due()]
+    if rows != state.read("parts").to_pylist():
+        state.write("parts", pa.Table.from_pylist(rows, schema=_SUMMARY))
     # A timer of processing time is looked at whenever the bucket is called.
-    if any(processing is not None for _, processing in summary.values()):
+    if any(due.processing_ms is not None for due in parts.values()):
         state.wake_ms = 0
     else:
-        state.wake_ms = _first(event for event, _ in summary.values() if event is not None)
-
-
-def _first(values: Iterable[int]) -> int | None:
-    return min(values, default=None)
+        events = (due.event_ms for due in parts.values() if due.event_ms is not None)
+        state.wake_ms = min(events, default=None)
 
 
 def _times(watermarks: Watermarks) -> Times:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections.abc import Mapping
@@ -11,7 +12,16 @@ from msgspec.structs import replace
 
 from compiler.diagnostics.codes import MISSING_ENVIRONMENT
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import LookupTable, Options, OptionValue, Query, Scan
+from compiler.jobplan.model import (
+    LateRows,
+    LookupTable,
+    Operator,
+    Options,
+    OptionValue,
+    Query,
+    Scan,
+    original,
+)
 
 _REFERENCE = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -46,12 +56,14 @@ class Environment:
         """The query with its options resolved. It is never written anywhere."""
         return replace(
             query,
-            operators=tuple(
-                replace(op, options=self._options(op.options)) if isinstance(op, (Scan, LookupTable)) else op
-                for op in query.operators
-            ),
+            operators=tuple(self._operator(op) for op in query.operators),
             sinks=tuple(replace(sink, options=self._options(sink.options)) for sink in query.sinks),
         )
+
+    def _operator(self, op: Operator) -> Operator:
+        if isinstance(op, LateRows):
+            return replace(op, scan=replace(op.scan, options=self._options(op.scan.options)))
+        return replace(op, options=self._options(op.options)) if isinstance(op, (Scan, LookupTable)) else op
 
     def mask(self, text: str) -> str:
         """The text with resolved values turned back into references."""
@@ -60,6 +72,15 @@ class Environment:
             if len(value) >= 4:
                 text = text.replace(value, f"${{env:{name}}}")
         return text
+
+    def masked(self, found: Diagnostic) -> Diagnostic:
+        """A finding of which all words are masked."""
+        return dataclasses.replace(
+            found,
+            message=self.mask(found.message),
+            cause=self.mask(found.cause) if found.cause else None,
+            fix=self.mask(found.fix) if found.fix else None,
+        )
 
     def _unset(self, place: str, options: Mapping[str, OptionValue]) -> list[Diagnostic]:
         return [
@@ -87,5 +108,5 @@ class Environment:
 
 def _places(query: Query) -> list[tuple[str, Options]]:
     reads = [op for op in query.operators if isinstance(op, (Scan, LookupTable))]
-    scans = [(f"source {op.uid}", op.options) for op in reads]
+    scans = [(f"source {original(op.uid)}", op.options) for op in reads]
     return scans + [(f"sink {sink.uid}", sink.options) for sink in query.sinks if not sink.removed]

@@ -215,7 +215,8 @@ class Execution:
             epoch=epoch,
         )
         if self._persist:
-            batch = batch.persist(StorageLevel.DISK_ONLY)
+            # In memory as long as there is room, so that each sink is spared the way through a file.
+            batch = batch.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
             rows = lower_epoch(self.query, batch, self._live, context)
             computed = [self.writers[sink.uid].write(epoch, rows[sink.uid]) for sink in self._live]

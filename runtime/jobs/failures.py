@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from compiler.diagnostics.codes import (
@@ -14,8 +14,10 @@ from compiler.diagnostics.codes import (
     NULL_EVENT_TIME,
     QUERY_FAILED,
     UNKNOWN_OPERATION,
+    UNSENDABLE_ROW,
 )
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.jobplan.model import original
 from runtime.jobs.environment import Environment
 
 _NULL_TIME = re.compile(
@@ -33,6 +35,7 @@ _BAD_RECORD_AT = re.compile(
 )
 _UNKNOWN_SCHEMA = re.compile(r"\[headrace:unknown_schema\] source=(?P<source>\S+) schema=(?P<schema>-?\d+)")
 _PYTHON = re.compile(r"(?:FunctionFailure|MatchFailure): (?P<where>[^:\n]+): (?P<what>[^\n]+)")
+_UNSENDABLE = re.compile(r"UnsendableRow: (?P<where>[^:\n]+): (?P<what>[^\n]+)")
 _FILE = re.compile(r"reading file (?P<file>\S+?)\.(?:\s|$)")
 _FILE_URI = re.compile(r"(?P<file>(?:file|s3a?|hdfs|abfss?|gs):/\S+?)(?=[\s,;'\"]|\.\s|\.?$)", re.MULTILINE)
 _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
@@ -49,7 +52,10 @@ _MALFORMED_TEXT = (
 )
 _NO_TOPIC = ("UnknownTopicOrPartition", "This server does not host this topic-partition")
 _NO_BROKER = ("waiting for a node assignment", "No resolvable bootstrap urls", "Call: fetchMetadata")
+_NO_LOGIN = ("SaslAuthenticationException", "SslAuthenticationException", "AuthorizationException",
+             "UnsupportedSaslMechanismException")  # fmt: skip
 _LOST = "KAFKA_DATA_LOSS"
+_WORKER_GONE = "Python worker exited unexpectedly"
 _GONE = ("FILE_NOT_EXIST", "PATH_NOT_FOUND")
 # What the system says of a disk, a quota and a limit of the process.
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large")
@@ -67,26 +73,32 @@ class _Link:
 def diagnose(query: str, error: BaseException, environment: Environment) -> Diagnostic:
     """The finding that an exception of a running query stands for."""
     if isinstance(error, DiagnosticError):
-        return error.diagnostics[0]
+        return environment.masked(error.diagnostics[0])
     links = list(_chain(error))
+    # What quotes a record comes first: its text may have the words of all that follows.
     found = (
         _null_time(links)
         or _operation(links)
-        or _no_room(query, links)
-        or _in_python(query, links)
-        or _missing(query, links)
         or _bad_message(links)
         or _unknown_schema(links)
+        or _unsendable(query, links)
+        or _in_python(query, links)
+        or _bad_record(query, links)
+        or _no_room(query, links)
+        or _missing(query, links)
         or _lost(query, links)
         or _broker(query, links)
-        or _bad_record(query, links)
+        or _killed_worker(query, links)
         or _other(query, links)
     )
-    return replace(
-        found,
-        message=environment.mask(found.message),
-        cause=environment.mask(found.cause) if found.cause else None,
-    )
+    return environment.masked(found)
+
+
+def cause_of(error: BaseException) -> str:
+    """Why a job outside of a query failed, in a line."""
+    # The first exception says that the job was ended and in which task, the next one why.
+    links = list(_chain(error))[:2]
+    return _first_line(links[-1].message)
 
 
 def worker_was_late(error: BaseException) -> bool:
@@ -98,7 +110,7 @@ def _null_time(links: list[_Link]) -> Diagnostic | None:
     for link in links:
         match = _NULL_TIME.search(link.message)
         if match:
-            source, column = match["source"], match["column"].strip().rstrip(".")
+            source, column = original(match["source"]), match["column"].strip().rstrip(".")
             if match["what"] == "null_value":
                 return Diagnostic(
                     BAD_RECORD,
@@ -125,6 +137,33 @@ def _in_python(query: str, links: list[_Link]) -> Diagnostic | None:
                 f"query {query} failed in {match['where']}",
                 cause=match["what"].strip(),
                 fix="correct the function or the data; the epoch has not been committed and runs again",
+            )
+    return None
+
+
+def _killed_worker(query: str, links: list[_Link]) -> Diagnostic | None:
+    """A Python process of Spark's that ended without a word: it was killed, or its interpreter crashed."""
+    if not any(_WORKER_GONE in link.message for link in links):
+        return None
+    return Diagnostic(
+        QUERY_FAILED,
+        f"query {query} failed: a Python worker of it was killed, or crashed",
+        cause="it ended without saying why; most often the system ended it because memory had run out",
+        fix="give the machine more memory, or run fewer tasks at once (as many as the target's master says, "
+        "local[2]); the epoch has not been committed and runs again",
+    )
+
+
+def _unsendable(query: str, links: list[_Link]) -> Diagnostic | None:
+    """What a message's type cannot hold."""
+    for link in links:
+        match = _UNSENDABLE.search(link.message)
+        if match:
+            return Diagnostic(
+                UNSENDABLE_ROW,
+                f"query {query} cannot make a message of a row: its {match['where']} does not fit the type",
+                cause=match["what"].strip(),
+                fix="give it another value, or filter such rows; the epoch was not committed and runs again",
             )
     return None
 
@@ -184,6 +223,14 @@ def _broker(query: str, links: list[_Link]) -> Diagnostic | None:
                 cause=f"the broker says: {said}",
                 fix="create the topic, or correct the option 'topic'",
             )
+        if any(word in text for word in _NO_LOGIN):
+            return Diagnostic(
+                QUERY_FAILED,
+                f"query {query} failed: its Kafka broker refuses the login, or what it wants to read",
+                cause=f"Kafka's client says: {said}",
+                fix="correct 'properties.sasl.…' and 'properties.ssl.…', or grant the user topic and groups; "
+                "the next run goes on where this one ended",
+            )
         if any(word in text for word in _NO_BROKER):
             return Diagnostic(
                 QUERY_FAILED,
@@ -214,7 +261,7 @@ def _bad_message(links: list[_Link]) -> Diagnostic | None:
         if match:
             return Diagnostic(
                 BAD_RECORD,
-                f"source {match['source']} cannot read the record at {match['position']}",
+                f"source {original(match['source'])} cannot read the record at {match['position']}",
                 cause=f"it is {_SQLSTATE.sub('', match['raw'])[:_MOST]}",
                 fix="correct the declared columns, or say with on_bad_record what becomes of such records",
             )
@@ -227,7 +274,7 @@ def _unknown_schema(links: list[_Link]) -> Diagnostic | None:
         if match:
             return Diagnostic(
                 BAD_RECORD,
-                f"source {match['source']} has a record of schema {match['schema']}, which it does not know",
+                f"source {original(match['source'])} has a record of unknown schema {match['schema']}",
                 cause="the registry's subject did not have that schema when the query began",
                 fix="run it again: nothing of the epoch is committed, and a run begins by asking for schemas",
             )
@@ -293,10 +340,18 @@ def _header(message: str) -> str | None:
 
 
 def _first_line(message: str) -> str:
-    line = _SQLSTATE.sub("", message).strip().split("\n", 1)[0].strip()
+    line = _raised_in_python(message) or _SQLSTATE.sub("", message).strip().split("\n", 1)[0].strip()
     line = re.sub(r"^(?:[a-z]+\.)+[A-Za-z]+(?:Exception|Error): ", "", line)
     line = re.sub(r"^\[[A-Z0-9_.]+\] ", "", line)
     return line if len(line) <= _MOST else line[: _MOST - 1] + "…"
+
+
+def _raised_in_python(message: str) -> str | None:
+    """The end of a worker's traceback, which is the first line behind its head that is not set in."""
+    _, head, lines = message.partition("Traceback (most recent call last):\n")
+    return (
+        next((line for line in lines.splitlines() if line and not line[0].isspace()), None) if head else None
+    )
 
 
 def _chain(error: BaseException) -> Iterator[_Link]:

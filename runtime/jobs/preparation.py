@@ -6,7 +6,7 @@ All that can be found wrong is found before anything is changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,14 +15,18 @@ from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.codec import to_json
-from compiler.jobplan.model import GroupMemory, JobPlan, Manifest, Query, Scan
+from compiler.jobplan.model import GroupMemory, JobPlan, LookupTable, Manifest, Options, Query, Scan
+from runtime.connectors import paths
+from runtime.connectors.packages import modules_of
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import SinkContext, Writer
 from runtime.connectors.sources import SOURCES
 from runtime.functions.scalars import register_functions
 from runtime.jobs.environment import Environment
 from runtime.jobs.execution import Execution
+from runtime.jobs.executors import check_executors
 from runtime.jobs.idle import needs_watch
+from runtime.spark.cluster import is_local
 from runtime.spark.context import Context
 from runtime.state.checkpoint import Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
@@ -75,10 +79,33 @@ def check(job: Job, queries: tuple[Query, ...], full_refresh: bool) -> None:
                     found += SOURCES[op.connector].check(op, job.project_dir)
         if not full_refresh:
             found += _collect(partial(_check_state, job, query, groups.get(query.uid)))
+    # Threads of the driver see what it sees.
+    if not is_local(str(job.session.sparkContext.master)) and not any(each.is_error for each in found):
+        resolved = tuple(job.environment.resolve(query) for query in queries)
+        found += check_executors(
+            job.session, _written(job, resolved), _read(job, resolved), modules_of(queries)
+        )
     warnings = [finding for finding in found if not finding.is_error]
-    job.warnings.extend(warnings)
+    job.warnings.extend(map(job.environment.masked, warnings))
     if len(warnings) < len(found):
         raise DiagnosticError(*(finding for finding in found if finding.is_error))
+
+
+def _written(job: Job, queries: Iterable[Query]) -> list[Path]:
+    """The folders that a run writes to."""
+    sinks = (sink for query in queries for sink in query.sinks if not sink.removed)
+    return [job.root.path, *_local_paths(job, (sink.options for sink in sinks))]
+
+
+def _read(job: Job, queries: Iterable[Query]) -> list[Path]:
+    """The folders and files that a run reads, less those that are named by a pattern."""
+    reads = (op for query in queries for op in query.operators if isinstance(op, (Scan, LookupTable)))
+    return [path for path in _local_paths(job, (op.options for op in reads)) if path.exists()]
+
+
+def _local_paths(job: Job, options: Iterable[Options]) -> list[Path]:
+    named = (str(given["path"]) for given in options if "path" in given)
+    return [paths.local(path, job.project_dir) for path in named if not paths.is_url(path)]
 
 
 def refresh(job: Job, queries: tuple[Query, ...]) -> None:
@@ -120,9 +147,12 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
     checkpoint = job.root.checkpoint(query.uid)
     incarnation = checkpoint.incarnation()
     writers = writers_of(job, resolved)
+    begun = _sinks_that_began(job, query)
     found: list[Diagnostic] = []
-    for writer in writers.values():
-        found += _collect(partial(writer.prepare, incarnation, checkpoint.last_begun))
+    for uid, writer in writers.items():
+        # A sink that came after the epoch in flight had begun has nothing of it.
+        last = checkpoint.last_begun - (begun is not None and uid not in begun)
+        found += _collect(partial(writer.prepare, incarnation, last))
     if found:
         raise DiagnosticError(*found)
     register_functions(job.session, plan.functions, job.root.plan_folder(sha256) / "functions", plan.timezone)
@@ -150,15 +180,29 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
     closing = checkpoint.closed_at == checkpoint.last_begun
     if current is None or current.plan == job.sha256:
         return (query, job.plan, job.sha256) if closing else None
-    plan = load_plan(job.root, current.plan)
-    begun = next((q for q in plan.queries if q.uid == query.uid), None)
+    plan, begun = _begun(job, query, current)
     if begun is None:
         raise checkpoint.broken(f"plan {current.plan} does not have the query")
-    if not closing and _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
-        return None
+    if _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
+        return (query, job.plan, job.sha256) if closing else None
     if not closing and begun.reads == query.reads and not _seen(job, begun, checkpoint):
         return None
     return begun, plan, current.plan
+
+
+def _begun(job: Job, query: Query, current: Current) -> tuple[JobPlan, Query | None]:
+    """The plan that began the newest epoch of a query, and the query as it is there."""
+    plan = load_plan(job.root, current.plan)
+    return plan, next((q for q in plan.queries if q.uid == query.uid), None)
+
+
+def _sinks_that_began(job: Job, query: Query) -> frozenset[str] | None:
+    """The sinks that may have rows of the epoch in flight; None if it is any, or no epoch is in flight."""
+    current = job.root.current(query.uid)
+    if not job.root.checkpoint(query.uid).in_flight or current is None or current.plan == job.sha256:
+        return None
+    _, begun = _begun(job, query, current)
+    return None if begun is None else frozenset(sink.uid for sink in begun.sinks if not sink.removed)
 
 
 def _seen(job: Job, query: Query, checkpoint: Checkpoint) -> bool:
@@ -236,6 +280,8 @@ def _what_it_computes(query: Query, plan: JobPlan) -> str:
     """All that an epoch's rows and their way into the sinks depend on, as text to compare."""
     raw = json.loads(to_json(query))
     for sink in raw["sinks"]:
+        # Changed by who says that an epoch may come again, after its sink could not tell whether it has it.
+        del sink["delivery"]
         sink["options"] = {name: value for name, value in sink["options"].items() if not _is_travel(name)}
     parts = ("operators", "trunk", "sinks", "output_mode")
     return json.dumps([*(raw[part] for part in parts), plan.timezone, plan.settings.spark], sort_keys=True)

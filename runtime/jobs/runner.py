@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -75,9 +76,10 @@ def run(  # noqa: PLR0913  # each is a choice of its own, and all but three have
         DiagnosticError: the run was refused, and nothing was started.
     """
     state_root = StateRoot((project_dir / plan.settings.state_root).absolute(), plan.project)
-    with state_root as root, jvm_fence(session, root.path):
+    environment = environment or Environment()
+    with _masked(environment), state_root as root, jvm_fence(session, root.path):
         sha256 = keep_plan(root, plan, project_dir)
-        job = Job(plan, sha256, project_dir, root, session, environment or Environment(), say)
+        job = Job(plan, sha256, project_dir, root, session, environment, say)
         queries = preparation.live_queries(plan, select)
         preparation.check(job, queries, full_refresh)
         if full_refresh:
@@ -85,6 +87,16 @@ def run(  # noqa: PLR0913  # each is a choice of its own, and all but three have
         stops = (stop or threading.Event(), abandon or threading.Event())
         supervisor = _Supervisor(job, events, stops, on_end or plan.settings.on_end)
         return supervisor.run(queries)
+
+
+@contextmanager
+def _masked(environment: Environment) -> Iterator[None]:
+    """Takes secrets out of what refuses a run; of a query that fails, `diagnose` does it."""
+    try:
+        yield
+    except DiagnosticError as error:
+        # Without the first one, whose text has them.
+        raise DiagnosticError(*map(environment.masked, error.diagnostics)) from None
 
 
 @dataclass

@@ -8,7 +8,7 @@ starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from compiler.diagnostics.codes import REFUSED_BY_SPARK
 from compiler.diagnostics.diagnostic import Diagnostic, Label
 from compiler.diagnostics.source import Span
-from compiler.jobplan.model import Column, JobPlan, Operator, Query, Scan, Seed
+from compiler.jobplan.model import Column, JobPlan, Operator, Query, Scan, Seed, original
 from compiler.jobplan.operators.lookup_table import LookupTable
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, ddl_of
 from runtime.spark.operators import lower
 
 _CHECKER = "org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker"
@@ -46,6 +46,7 @@ class Places:
 
     def of(self, uid: str) -> Span | None:
         """The place of an operator, else that of what it belongs to."""
+        uid = original(uid)
         return self.operators.get(uid) or self.operators.get(uid.split(".", maxsplit=1)[0])
 
 
@@ -125,7 +126,7 @@ class _Question:
             if isinstance(op, Scan):
                 done[op.id] = self._rows(op, streaming=context.streaming)
             elif isinstance(op, (Seed, LookupTable)):
-                done[op.id] = self._session.createDataFrame([], _ddl(op.columns))
+                done[op.id] = self._session.createDataFrame([], ddl_of(op.columns))
             else:
                 inputs = [self._input(identity, done, context) for identity in op.inputs]
                 done[op.id] = lower(op, inputs, context)
@@ -146,7 +147,7 @@ class _Question:
     def _rows(self, op: Scan, *, streaming: bool) -> DataFrame:
         """An empty stream of a source's columns."""
         marks = [Column(name, "STRING") for name in op.marks or ()]
-        ddl = _ddl((*op.columns, *marks))
+        ddl = ddl_of((*op.columns, *marks))
         if not streaming:
             return self._session.createDataFrame([], ddl)
         return self._session.readStream.name(op.read_name).schema(ddl).json(str(self._empty))
@@ -186,7 +187,3 @@ class _Question:
         for name in dict.fromkeys(name.lower() for name in _NAMED.findall(said)):
             if name in self._places.columns:
                 yield Label(self._places.columns[name], f"`{name}` is defined here")
-
-
-def _ddl(columns: Sequence[Column]) -> str:
-    return ", ".join(f"{quote(column.name)} {column.type}" for column in columns)

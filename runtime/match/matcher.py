@@ -101,7 +101,8 @@ class Matcher:
         partial.next_number = number + 1
         settled = False
         if partial.beginnings:
-            self.expire(partial, time)
+            if self._within is not None and partial.beginnings[0].time <= time - self._within:
+                self.expire(partial, time)
             for beginning in partial.beginnings:
                 if beginning.complete is None:
                     settled = self._continue(beginning, row) or settled

@@ -16,7 +16,7 @@ from runtime.match.partials import PartialTables
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
 from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.arrow import tuples
-from runtime.spark.buckets.ordering import Numbers, OrderBy, group_numbers, sorted_rows
+from runtime.spark.buckets.ordering import Numbers, OrderBy, numbers_of, sorted_rows
 from runtime.spark.buckets.waiting import first_ms
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS
 
@@ -144,13 +144,13 @@ class MatchOperator(BucketOperator):
     def _numbered(self, *tables: pa.Table) -> tuple[pa.Table, list[Numbers]]:
         """All keys of some tables, and the number of each row's."""
         names = [f"{KEY}{n}" for n in range(len(self._op.key_columns))]
-        together = pa.concat_tables([table.select(names) for table in tables])
-        lengths = [table.num_rows for table in tables]
-        # A table without columns has no rows either.
-        groups = group_numbers(together, names) if names else np.zeros(sum(lengths), np.int64)
+        groups = np.concatenate(numbers_of(*((table, names) for table in tables)))
         _, places, numbers = np.unique(groups, return_index=True, return_inverse=True)
-        keys = together.take(pa.array(places)) if names else pa.table({"": [None] * len(places)}).select([])
-        return keys, np.split(numbers, np.cumsum(lengths)[:-1])
+        if names:
+            keys = pa.concat_tables([table.select(names) for table in tables]).take(pa.array(places))
+        else:
+            keys = pa.table({"": [None] * len(places)}).select([])
+        return keys, np.split(numbers, np.cumsum([table.num_rows for table in tables])[:-1])
 
     # --- matches --------------------------------------------------------------
 

@@ -10,11 +10,11 @@ from msgspec import Struct
 Row = tuple[Any, ...]
 
 
-class Step(Struct, gc=False):
+class Step(Struct):
     """A row, its variable, and the steps before it.
 
-    Steps are made for every row and way. They refer to earlier ones only, never to themselves, so that they
-    are freed with their match and the garbage collector need not know of them.
+    The garbage collector knows of them although they make no cycles: what it does not know of is freed by
+    recursion, and a match of some hundred thousand rows would overflow the stack.
 
     Args:
         row: its values.
@@ -123,10 +123,10 @@ class Lookback:
 
     def after(self, before: Step) -> tuple[Steps, Steps]:
         """`last` and `first` of the steps that follow one."""
-        last, first = before.last, before.first
-        for place in self._updates_last[before.variable]:
-            last = (*last[:place], before, *last[place + 1 :])
-        for place in self._updates_first[before.variable]:
+        last, first, variable = before.last, before.first, before.variable
+        for place in self._updates_last[variable]:
+            last = (*last[:place], before, *last[place + 1 :]) if len(last) > 1 else (before,)
+        for place in self._updates_first[variable]:
             if first[place] is None:
                 first = (*first[:place], before, *first[place + 1 :])
         return last, first

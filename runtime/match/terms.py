@@ -191,6 +191,15 @@ def _case(args: list[Evaluate]) -> Evaluate:
 
 
 def _coalesce(args: list[Evaluate]) -> Evaluate:
+    if len(args) == 2:
+        first, second = args
+
+        def known_or(step: Step) -> Any:
+            value = first(step)
+            return second(step) if value is None else value
+
+        return known_or
+
     def first_known(step: Step) -> Any:
         for arg in args:
             value = arg(step)

@@ -13,6 +13,23 @@ INSERT, UPDATE, DELETE, BEFORE = "+I", "+U", "-D", "-U"
 HIDDEN = (OP_COLUMN, SEQUENCE_COLUMN)
 
 
+def sequence(at: Column, place: Column, part: Column, row: Column) -> Column:
+    """The order of arrival, of one type for all sources so that unions can hold it.
+
+    Args:
+        at: microseconds since 1970 of what the row came in: a file, a message.
+        place: what it came in, to tell those of one time apart.
+        part: number of the part of that place.
+        row: number of the row in its part.
+    """
+    return F.struct(
+        at.cast("bigint").alias("at"),
+        place.cast("string").alias("place"),
+        part.cast("bigint").alias("part"),
+        row.cast("bigint").alias("row"),
+    ).alias(SEQUENCE_COLUMN)
+
+
 def hidden(rows: DataFrame) -> list[Column]:
     """The hidden columns that the rows have: an operator that gives a row for a row selects them last."""
     return [F.col(name) for name in HIDDEN if name in rows.columns]
@@ -44,11 +61,9 @@ def upserts(rows: DataFrame) -> DataFrame:
 
     The other half of a `-U` replaces it. What goes by itself goes before what comes, which counts.
     """
-    late = F.when(F.col(OP_COLUMN) == DELETE, 0).otherwise(1).cast("long")
-    zero = F.lit(0).cast("long")
-    order = F.struct(zero.alias("at"), F.lit("").alias("place"), zero.alias("part"), late.alias("row"))
+    late = F.when(F.col(OP_COLUMN) == DELETE, 0).otherwise(1)
     kept = rows.where(F.col(OP_COLUMN) != BEFORE)
-    return kept.select(*visible(kept), OP_COLUMN, order.alias(SEQUENCE_COLUMN))
+    return kept.select(*visible(kept), OP_COLUMN, sequence(F.lit(0), F.lit(""), F.lit(0), late))
 
 
 def keep_if(rows: DataFrame, condition: Column) -> DataFrame:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,20 @@ class Context:
     watches_times: bool = False
 
 
+class Typed(Protocol):
+    """What has a name and a type."""
+
+    @property
+    def name(self) -> str:
+        """As it is, without quotes."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """As DDL."""
+        ...
+
+
 Lowering = Callable[[Any, Sequence[DataFrame], Context], DataFrame]
 
 # Spark finds event time by this key of a column's metadata; the value is the delay in milliseconds.
@@ -42,6 +57,18 @@ DELAY_KEY = "spark.watermarkDelayMs"
 def quote(name: str) -> str:
     """A name as Spark's parser takes it, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def ddl_of(columns: Iterable[Typed]) -> str:
+    """Columns with their types, as Spark's parser takes a schema."""
+    return ", ".join(f"{quote(column.name)} {column.type}" for column in columns)
+
+
+def struct_of(columns: Iterable[Typed]) -> StructType:
+    """The same as a type of Spark's."""
+    found = StructType.fromDDL(ddl_of(columns))
+    assert isinstance(found, StructType)
+    return found
 
 
 def event_time(delay_ms: int | None) -> dict[str, Any]:

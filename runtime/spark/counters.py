@@ -13,6 +13,8 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from compiler.jobplan.model import original
+
 BAD_RECORDS: Final = "bad records"
 NO_EVENT_TIME: Final = "rows without an event time"
 _TIMES: Final = "times"
@@ -55,7 +57,8 @@ def set_aside(metrics: Mapping[str, Any]) -> Iterator[SetAside]:
     """What an epoch's progress says was set aside."""
     for name, row in metrics.items():
         source, separator, reason = name.rpartition(_SEPARATOR)
-        if separator and reason != _TIMES:
+        # Further reads of a source in a query set the same rows aside.
+        if separator and reason != _TIMES and original(source) == source:
             yield SetAside(source, reason, int(row["rows"]))
 
 

@@ -13,7 +13,8 @@ class EnvironmentProblem(Exception):
         """Make the error.
 
         Args:
-            code: HR601 no usable Java, HR602 packages could not be fetched, HR603 JVM did not start.
+            code: HR601 no usable Java, HR602 packages could not be fetched, HR603 JVM did not start,
+                HR611 cluster does not take the run.
             message: What went wrong, in one sentence.
             cause: What was seen: versions, exit codes, the tail of a log.
             fix: What the user can do about it.

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from runtime.spark.cluster import driver_address, is_local
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import Java
 from runtime.spark.scratch import Scratch, remove_left_over
@@ -182,7 +183,7 @@ class DriverJvm:
         self._port = ""
         self._python = ""
         self._python_before: str | None = None
-        self._local = settings.conf.get("spark.master", "").startswith("local") and os.name == "posix"
+        self._local = is_local(_master(settings)) and os.name == "posix"
         self._nursery = Nursery(scratch.path)
         if settings.python_workers:
             # Now, while the JVM starts.
@@ -218,10 +219,11 @@ class DriverJvm:
         self._port, secret = _read_connection(info.read_bytes())
         os.environ["PYSPARK_GATEWAY_PORT"] = self._port
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
-        # Executors take the interpreter from the driver's environment; the conf is not enough.
+        # PySpark takes the workers' interpreter from the environment; the conf counts in Spark's script only.
         self._python_before = os.environ.get("PYSPARK_PYTHON")
         # On a cluster the user knows where executors have theirs.
-        self._python = self._nursery.python() if self._local else self._python_before or sys.executable
+        asked = self.settings.conf.get("spark.pyspark.python") or self._python_before
+        self._python = self._nursery.python() if self._local else asked or sys.executable
         os.environ["PYSPARK_PYTHON"] = self._python
 
     def forget(self) -> None:
@@ -298,6 +300,9 @@ def start_jvm(settings: LaunchSettings) -> DriverJvm:
         JAVA_HOME=str(settings.java.home),
         _PYSPARK_DRIVER_CONN_INFO_PATH=str(scratch.path / "connection"),
     )
+    if address := driver_address(_master(settings)):
+        # Without it Spark's classes look the machine's name up as they are loaded, whatever the conf says.
+        environ["SPARK_LOCAL_IP"] = address
     settings.log_path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with settings.log_path.open("ab") as log:
@@ -320,6 +325,10 @@ def start_jvm(settings: LaunchSettings) -> DriverJvm:
             "Check that this Java is whole and may be run.",
         ) from error
     return DriverJvm(settings, process, scratch)
+
+
+def _master(settings: LaunchSettings) -> str:
+    return settings.conf.get("spark.master", "")
 
 
 def log_tail(path: Path) -> str:

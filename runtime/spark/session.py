@@ -12,10 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.spark.archive import ArchiveKey, archive_options, discard, train_in_background
+from runtime.spark.cluster import check_master, driver_address, is_local, wait_for_executor
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.jars import artifact_of, resolve_packages
 from runtime.spark.java import find_java
-from runtime.spark.launcher import DriverJvm, LaunchSettings, died_of_signal, start_jvm, started_by_spark
+from runtime.spark.launcher import (
+    DriverJvm,
+    LaunchSettings,
+    died_of_signal,
+    log_tail,
+    start_jvm,
+    started_by_spark,
+)
+from runtime.spark.shipping import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,6 +71,7 @@ class SessionSettings:
         parallelism: The number of shuffle partitions, and so of state partitions of new queries.
         conf: The user's Spark configuration. It wins, except over EXACTLY_ONCE.
         packages: Maven coordinates of what must be on the class path.
+        jars: Jars that must be on it.
         driver_memory: The driver's largest heap, unless conf has spark.driver.memory.
         short_run: Whether the run is short: the JVM then compiles quickly, to slower code.
         jvm_options: More options of the driver's JVM.
@@ -75,6 +85,7 @@ class SessionSettings:
     parallelism: int = 2
     conf: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    jars: tuple[Path, ...] = ()
     driver_memory: str = "1g"
     short_run: bool = False
     jvm_options: tuple[str, ...] = ()
@@ -123,23 +134,31 @@ def spark_conf(settings: SessionSettings, extra_jars: tuple[Path, ...] = ()) -> 
         "spark.sql.session.timeZone": settings.timezone,
         "spark.sql.shuffle.partitions": str(settings.parallelism),
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+        # An epoch is kept only while its sinks write it: to find out how its columns pack best took nearly
+        # the CPU of parsing them once more.
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        # Spark's 100 are fewer than a handful of queries have. As epochs come round, each piece of code would
+        # have been thrown out just before it is needed again, and be compiled anew.
+        "spark.sql.codegen.cache.maxEntries": "1000",
     }
-    if settings.master.startswith("local"):
-        # Nobody else connects, and the machine's name may resolve slowly, or to nothing.
-        conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = "127.0.0.1"
-    elif extra_jars:
-        # On the driver's class path already; this takes them to the executors.
-        conf["spark.jars"] = ",".join(map(str, extra_jars))
+    local = is_local(settings.master)
+    # The machine's name may resolve slowly, or to nothing.
+    if address := driver_address(settings.master):
+        conf["spark.driver.host"] = conf["spark.driver.bindAddress"] = address
     names = [artifact_of(jar.name.partition("_")[2]) for jar in extra_jars]
     names += [package.split(":")[1] for package in settings.packages if package.count(":") >= 2]
     delta = any(name.startswith("delta-spark") for name in names)
     if delta:
         conf.update(_DELTA)
-        if settings.master.startswith("local"):
+        if local:
             # Delta's 50 tasks for each read of a table's log suit a cluster; on one machine they are most
             # of what a small commit costs.
             conf["spark.databricks.delta.snapshotPartitions"] = str(settings.parallelism)
     conf.update(settings.conf)
+    if extra_jars and not local:
+        # On the driver's class path already; this takes them to the executors, beside the user's own.
+        own = settings.conf.get("spark.jars")
+        conf["spark.jars"] = ",".join(filter(None, (*map(str, extra_jars), own)))
     # Both have been resolved by now: Spark would do it again, at each start.
     conf.pop("spark.jars.packages", None)
     extensions = settings.conf.get("spark.sql.extensions")
@@ -152,29 +171,49 @@ def spark_conf(settings: SessionSettings, extra_jars: tuple[Path, ...] = ()) -> 
     return conf
 
 
-def open_session(settings: SessionSettings, meanwhile: Callable[[], None] = lambda: None) -> SparkSession:
+def open_session(
+    settings: SessionSettings,
+    meanwhile: Callable[[], None] = lambda: None,
+    waiting: Callable[[], None] = lambda: None,
+) -> SparkSession:
     """Open a session, in a JVM that this starts unless spark-submit has started one.
 
     Args:
         settings: What to open.
         meanwhile: Called while the JVM starts. What it raises ends the JVM and is passed on.
+        waiting: Called if a cluster has given no executor after some seconds; it is waited for on.
 
     Returns:
         The session; give it to `close_session` at the end.
 
     Raises:
-        EnvironmentProblem: HR601, HR602 or HR603, if the machine cannot run it.
+        EnvironmentProblem: HR601, HR602 or HR603, if the machine cannot run it; HR611, if the master does not
+            answer or does not take the run.
         RuntimeError: If this process has a session open already.
     """
     for name, value in conflicts(settings.conf).items():
         _log.warning("%s=%s has no effect: exactly-once depends on it.", name, value)
+    check_master(settings.master)
     if _driver is None and started_by_spark():
         meanwhile()
         return _attach(spark_conf(settings))
     launch, key = _plan(settings)
     driver = _start(launch, key, meanwhile)
-    spark = _attach(launch.conf)
+    from py4j.protocol import Py4JError
+
+    try:
+        spark = _attach(launch.conf)
+    except Py4JError as error:
+        _end(driver)
+        if is_local(settings.master):
+            raise
+        raise _not_taken(settings, error) from error
     driver.jvm.forget()
+    try:
+        wait_for_executor(spark, waiting)
+    except BaseException:
+        close_session(spark)
+        raise
     return spark
 
 
@@ -206,7 +245,7 @@ def _plan(settings: SessionSettings) -> tuple[LaunchSettings, ArchiveKey]:
         _log.info("%s", note)
     asked = settings.conf.get("spark.jars.packages", "")
     packages = (*settings.packages, *(name.strip() for name in asked.split(",") if name.strip()))
-    jars = resolve_packages(java, packages, settings.conf)
+    jars = (*resolve_packages(java, packages, settings.conf), *settings.jars)
     options = settings.jvm_options
     if settings.short_run:
         # The quick compiler only: the optimising one costs more than it gives back in under a minute.
@@ -282,7 +321,20 @@ def _attach(conf: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder
     for key, value in conf.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    ship(spark)
+    return spark
+
+
+def _not_taken(settings: SessionSettings, error: Exception) -> EnvironmentProblem:
+    """Tell why a cluster ends an application at once: Spark logs it, and raises what follows from it."""
+    reasons = [line for line in log_tail(settings.log_path).splitlines() if "Reason: " in line]
+    return EnvironmentProblem(
+        "HR611",
+        f"The cluster at {settings.master} does not take the run.",
+        reasons[-1].partition("Reason: ")[2] if reasons else str(error),
+        f"See {settings.log_path}, and the logs of the master and of its workers.",
+    )
 
 
 def _end(driver: _Driver) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -35,14 +36,35 @@ def main(arguments: list[str]) -> int:
         The exit code.
     """
     if arguments[0] == "make":
-        if hasattr(os, "nice"):
-            # Whatever the user runs meanwhile goes first.
-            os.nice(19)
+        let_others_go_first()
         home, *jars = arguments[1:]
         return 0 if ensure_archive(ArchiveKey(_java(home), tuple(map(Path, jars))), wait=False) else 1
     folder, options, home, *jars = arguments[1:]
     _query(Path(folder), tuple(json.loads(options)), _java(home), tuple(map(Path, jars)))
     return 0
+
+
+def let_others_go_first() -> None:
+    """Give this process the lowest priority, and what it starts with it."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    share_priority(os.getpid())
+
+
+def share_priority(leader: int) -> None:
+    """Give a session the priority of this process.
+
+    Linux may share the processors out among sessions first (sched(7), autogroup): the nice value of a process
+    then counts within its session only, and each new session begins with a share as large as any other's.
+
+    Args:
+        leader: The process that leads the session.
+    """
+    group = Path(f"/proc/{leader}/autogroup")
+    # The kernel takes few such orders a second, and a training that is not the last loses nothing by it.
+    with contextlib.suppress(OSError):
+        if group.exists():
+            group.write_text(str(os.getpriority(os.PRIO_PROCESS, 0)), encoding="ascii")
 
 
 def _java(home: str) -> Java:
@@ -66,6 +88,7 @@ def _query(folder: Path, options: tuple[str, ...], java: Java, jars: tuple[Path,
         jvm_options=("-XX:TieredStopAtLevel=1", *options),
     )
     jvm = start_jvm(launch)
+    share_priority(jvm.process.pid)
     try:
         from pyspark.sql import SparkSession
 

@@ -101,6 +101,28 @@ class Checkpoint:
             raise self.broken(f"{self.path / 'commits' / str(last)} is damaged") from error
         return moved if moved > self._metadata(last)["batchWatermarkMs"] else None
 
+    def late_watermark_ms(self, epoch: int) -> int:
+        """The watermark by which an epoch leaves late rows out (ms since 1970): that of the one before it."""
+        return int(self._metadata(epoch - 1)["batchWatermarkMs"]) if epoch > 0 else 0
+
+    def offsets(self, epoch: int) -> tuple[str | None, str]:
+        """From where to where an epoch reads, for a query of one read, as its source wrote it.
+
+        Returns:
+            Where the epoch before ended, None if there was none, and where this one does.
+        """
+        before = self._offset(epoch - 1) if epoch > 0 else None
+        after = self._offset(epoch)
+        if after is None:
+            raise self.broken(f"{self.path / 'offsets' / str(epoch)} has no offset")
+        return before, after
+
+    def _offset(self, epoch: int) -> str | None:
+        lines = self._lines(epoch)[2:]
+        if len(lines) != 1:
+            raise self.broken(f"{self.path / 'offsets' / str(epoch)} has {len(lines)} offsets instead of one")
+        return None if lines[0] == "-" else lines[0]
+
     def begin_close(self) -> None:
         """Begins one more epoch, with a watermark behind everything."""
         self.begin_empty(CLOSED_WATERMARK_MS)

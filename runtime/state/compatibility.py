@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from compiler.diagnostics.codes import PARALLELISM_FIXED, STATE_INCOMPATIBLE
 from compiler.diagnostics.diagnostic import Diagnostic
-from compiler.jobplan.model import GroupMemory, Query, Scan, State
+from compiler.jobplan.model import GroupMemory, Operator, Query, Scan, State
+from compiler.jobplan.operators.base import JobOperator
+
+_Way = tuple[JobOperator, ...]
 
 _WAYS_OUT = (
     "undo the change, give the model another name so that it starts anew beside the old one, or run with "
@@ -48,7 +53,53 @@ def check_reads(query: Query, before: Query) -> list[Diagnostic]:
         )
         for name, uid in new.items()
         if name not in old and uid in gone
-    ]
+    ] + _swapped(query, before)
+
+
+def _swapped(query: Query, before: Query) -> list[Diagnostic]:
+    """Reads of one source that have changed places, or become one: each is as far as what it was read for."""
+    old, new = _ways(before), _ways(query)
+    return [
+        Diagnostic(
+            STATE_INCOMPATIBLE,
+            f"query {query.uid} reads source {scan.source} more than once, and its reads have changed",
+            cause="how far each has come is kept by their order, and they need not have come equally far",
+            fix=_WAYS_OUT,
+        )
+        for name, (scan, way) in new.items()
+        if name in old
+        and way != old[name][1]
+        and (_is_of_another(way, name, scan, old) or _reads(scan, new) < _reads(scan, old))
+    ][:1]
+
+
+def _reads(scan: Scan, ways: dict[str, tuple[Scan, _Way]]) -> int:
+    return sum(other.source == scan.source for other, _ in ways.values())
+
+
+def _is_of_another(way: _Way, name: str, scan: Scan, old: dict[str, tuple[Scan, _Way]]) -> bool:
+    return any(
+        other.source == scan.source and way == was for read, (other, was) in old.items() if read != name
+    )
+
+
+def _ways(query: Query) -> dict[str, tuple[Scan, _Way]]:
+    """What each read's rows go through until they meet others, by the name of the read."""
+    below: dict[str, list[Operator]] = {}
+    for op in query.operators:
+        for above in op.inputs:
+            below.setdefault(above, []).append(op)
+    found: dict[str, tuple[Scan, _Way]] = {}
+    for scan in query.operators:
+        if not isinstance(scan, Scan):
+            continue
+        way: list[JobOperator] = []
+        users = below.get(scan.id, [])
+        while len(users) == 1 and len(users[0].inputs) == 1:
+            way.append(replace(users[0], id="", uid="", inputs=()))
+            users = below.get(users[0].id, [])
+        found[scan.read_name] = (scan, tuple(way))
+    return found
 
 
 def check_parallelism(query: Query, running: int | None) -> list[Diagnostic]:

@@ -45,7 +45,7 @@ class ProcessTester:
             key = Row({name: row[name] for name in self._by})
             state = self._states.setdefault(tuple(key.values()), KeyState())
             time = _milliseconds(row[self._time]) if self._time is not None else None
-            given = self._engine.row(key, state, Row(row), time, self._times())
+            given = self._engine.rows(key, state, [(Row(row), time)], self._times())
             found += [{**key, **out} for out in given]
         return found
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from protobuf_types import DESCRIPTORS
 from remembered import RECORD, compiled, fresh, same, told, was_recalled
 from shop import SHOP, Invoke, Write
 
@@ -97,6 +98,30 @@ def test_a_change_is_seen(warm: Path, what: str) -> None:
     # What was made of the change is remembered, unless a finding lies outside of the project's files.
     again = compiled(warm)
     assert told(again) == told(pipeline)
+
+
+def test_a_file_that_an_option_names_has_changed(warm: Path) -> None:
+    """Descriptors may lie anywhere, so only the compile finds out that it reads them."""
+    put(
+        "models/sales.sql",
+        "CREATE SOURCE sales (id BIGINT) WITH (connector = 'kafka', topic = 'sales', "
+        "'properties.bootstrap.servers' = 'kafka:9092', format = 'protobuf', "
+        "'protobuf.descriptor' = '../sales.desc', 'protobuf.message-name' = 'shop.Sale');\n"
+        "CREATE SINK kept WITH (connector = 'filesystem', path = 'kept', format = 'json')"
+        " AS SELECT * FROM sales",
+    )(warm)
+    file = warm.parent / "sales.desc"
+    for content in (None, DESCRIPTORS, b"", DESCRIPTORS):
+        if content is not None:
+            file.write_bytes(content)
+        pipeline = compiled(warm)
+        assert not was_recalled(pipeline)
+        assert told(pipeline) == told(fresh(warm))
+        assert (pipeline.plan is not None) == (content == DESCRIPTORS)
+        assert was_recalled(compiled(warm)) == (content == DESCRIPTORS)
+    # A model that changes is compiled with all that it is beside.
+    put("models/big.sql", (warm / "models/big.sql").read_text() + " -- more\n")(warm)
+    same(warm)
 
 
 def test_target_variables_and_raised_warnings(warm: Path) -> None:

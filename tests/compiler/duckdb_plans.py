@@ -40,7 +40,8 @@ def rows_of_sinks(
 def _sql(op: job.Operator, inputs: list[str], tables: Mapping[str, str]) -> str:
     match op:
         case job.Scan() | job.Seed():
-            return f"SELECT {', '.join(_quoted(column.name) for column in op.columns)} FROM {tables[op.uid]}"
+            columns = ", ".join(_quoted(column.name) for column in op.columns)
+            return f"SELECT {columns} FROM {tables[job.original(op.uid)]}"
         case job.Watermark() | job.Rebalance():
             return f"SELECT * FROM {inputs[0]}"
         case job.Filter():
@@ -49,6 +50,13 @@ def _sql(op: job.Operator, inputs: list[str], tables: Mapping[str, str]) -> str:
             return f"SELECT {_items(op.items)} FROM {inputs[0]}"
         case job.Union():
             return " UNION ALL ".join(f"SELECT * FROM {name}" for name in inputs)
+        case job.Branches():
+            parts = (
+                f"SELECT {_items(tuple(map(job.Item, op.names, made.values)))} FROM {inputs[0]} "
+                f"WHERE {_expr(made.condition or 'true')}"
+                for made in op.made
+            )
+            return " UNION ALL ".join(parts)
         case job.SeedJoin():
             condition = _expr(op.condition or "true")
             return f"SELECT * FROM {inputs[0]} {op.kind} JOIN {inputs[1]} ON {condition}"

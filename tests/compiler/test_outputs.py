@@ -119,6 +119,7 @@ def test_no_file_is_needed_and_no_finding() -> None:
         ("password: ${env:PASSWORD}", "password: ${env:PASSWORD}"),
         ("'password' = 'open", "'password' = '****"),
         ("SELECT secret, token FROM t", "SELECT secret, token FROM t"),
+        ("url = 'jdbc:oracle:thin:scott/tiger@//db/x'", "url = 'jdbc:oracle:thin:scott/*****@//db/x'"),
     ],
 )
 def test_secrets_are_not_shown(line: str, shown: str) -> None:

@@ -12,8 +12,10 @@ from compiler.diagnostics.diagnostic import Reporter
 from compiler.diagnostics.render import render_all
 from compiler.explain.tree import explain_text
 from compiler.jobplan.codec import plan_from_json, to_json
+from compiler.jobplan.operators.process import STATE_VERSION
 from compiler.project.load import load_project
 from runtime.functions.bundle import Bundle
+from runtime.functions.operator import ProcessOperator
 
 DATA = Path(__file__).parent / "data" / "python"
 
@@ -258,3 +260,17 @@ def test_create_function_names_what_is_there(tmp_path: Path, golden: Callable[[P
         tmp_path, {"functions/sales/money.py": FUNCTIONS, "shop.sql": f"{ORDERS}\n{sql}"}
     )
     golden(DATA / "create.txt", render_all([d for d in compiled.diagnostics if d.is_error]))
+
+
+def test_state_is_of_the_layout_that_the_runtime_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"shop.sql": SQL, "functions/sales/money.py": FUNCTIONS}
+
+    def fingerprint() -> str:
+        compiled = compile_files(tmp_path, files)
+        assert compiled.plan is not None, compiled.diagnostics
+        return next(s.fingerprint for q in compiled.plan.queries for s in q.state if s.kind == "process")
+
+    before = fingerprint()
+    monkeypatch.setattr("compiler.plan.operators.process.STATE_VERSION", STATE_VERSION + 1)
+    assert fingerprint() != before
+    assert ProcessOperator.version == STATE_VERSION

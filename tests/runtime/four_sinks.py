@@ -21,6 +21,7 @@ import duckdb
 from confluent_kafka import Consumer, Producer, TopicPartition
 from files import rows_of
 from postgres_database import Database
+from processes import command, descendants
 
 from compiler.jobplan import model as m
 from compiler.jobplan.codec import to_json
@@ -151,10 +152,10 @@ class Victim:
 
 def kill(driver: int, what: str) -> bool:
     """The same of the run that a process drives."""
-    below = _descendants(driver)
+    below = descendants(driver)
     of_kind = {
         "driver": [driver],
-        "jvm": [pid for pid in below if _command(pid).split(b"\0")[0].endswith(b"/java")],
+        "jvm": [pid for pid in below if command(pid).split(b"\0")[0].endswith(b"/java")],
         "worker": _workers(below, driver),
     }[what]
     if not of_kind:
@@ -168,36 +169,15 @@ def kill(driver: int, what: str) -> bool:
 
 def _workers(below: dict[int, int], driver: int) -> list[int]:
     """Forked from the nursery, which their command lines name, or of pyspark's own daemon; not those two."""
-    forked = [pid for pid in below if b"workers.server" in _command(pid) or b"daemon" in _command(pid)]
+    forked = [pid for pid in below if b"workers.server" in command(pid) or b"daemon" in command(pid)]
     return [pid for pid in forked if below[pid] != driver and pid not in below.values()]
 
 
-def _descendants(root: int) -> dict[int, int]:
-    """All processes below one, with their parents."""
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found: dict[int, int] = {}
-    ours = {root}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        found |= {pid: parents[pid] for pid in more}
-        ours |= more
-    return found
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
 def begun(root: Path) -> int:
-    """How many epochs have begun, over all queries."""
-    return len(list((root / ".headrace/state/queries").glob("*/checkpoint/offsets/[0-9]*")))
+    """How many epochs have begun, over all queries; Spark keeps the files of the last hundred only."""
+    folders = (root / ".headrace/state/queries").glob("*/checkpoint/offsets")
+    epochs = ([int(file.name) + 1 for file in folder.glob("[0-9]*")] for folder in folders)
+    return sum(max(found, default=0) for found in epochs)
 
 
 def doubled_or_lost(found: list[Row], wanted: list[Row]) -> tuple[int, int]:

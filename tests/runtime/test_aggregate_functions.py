@@ -108,6 +108,17 @@ def test_times_are_those_of_a_clock_in_the_zone() -> None:
     assert found.cast(pa.timestamp("us", "UTC")).to_pylist() == [NOON, None]
 
 
+def test_times_in_lists_are_those_of_series() -> None:
+    zoned = groups(pa.timestamp("us", "Europe/Berlin"), [NOON, None])
+
+    def first(at: list[datetime | None]) -> datetime | None:
+        assert at == [(NOON + timedelta(hours=1)).replace(tzinfo=None), None]
+        return at[0]
+
+    found = over_groups(first, "f", zoned, pa.timestamp("us", "Europe/Berlin"), vectorized=False)
+    assert found.cast(pa.timestamp("us", "UTC")).to_pylist() == [NOON]
+
+
 def test_values_of_another_type_are_refused() -> None:
     def half(values: Any) -> Any:
         return Decimal(len(values)) / 2

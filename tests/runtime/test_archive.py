@@ -46,6 +46,23 @@ print(spark.range(5).count())
 s.close_session(spark)
 """
 
+# A child with a session of its own stands in for the JVM.
+PRIORITY = """
+import os
+import subprocess
+from pathlib import Path
+from runtime.spark.training import let_others_go_first, share_priority
+let_others_go_first()
+child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+share_priority(child.pid)
+print(os.getpriority(os.PRIO_PROCESS, child.pid))
+for pid in (os.getpid(), child.pid):
+    group = Path(f"/proc/{pid}/autogroup")
+    print(group.read_text().split()[-1] if group.exists() else 19)
+child.kill()
+child.wait()
+"""
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -148,6 +165,18 @@ def test_failed_training_is_not_tried_again_at_once(key: ArchiveKey, monkeypatch
     assert ensure_archive(key) is None
     assert not key.folder().exists()
     assert train_in_background(key) is False
+
+
+def test_training_has_the_lowest_priority() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PRIORITY],
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["19"] * 3, done.stderr
 
 
 def test_archives_can_be_switched_off(key: ArchiveKey, monkeypatch: pytest.MonkeyPatch) -> None:

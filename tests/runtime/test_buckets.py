@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -19,7 +20,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
-from runtime.spark.buckets.lowering import bucketed
+from runtime.spark.buckets.lowering import bucketed, key_columns, same_columns
+from runtime.spark.buckets.ordering import greatest_of_groups, looked_up, sorted_by
 from runtime.spark.buckets.packing import packer, unpacker
 from runtime.spark.buckets.state import Head, StateError
 from runtime.spark.context import event_time
@@ -219,3 +221,30 @@ def test_head_is_small_and_plain() -> None:
         "slices": {"waiting": [1]},
     }
     assert ms(driver.epoch(watermark_ms=15_000)[0]["ts"]) == 15_000
+
+
+def test_nested_keys_are_told_apart_by_microseconds(session: SparkSession) -> None:
+    times = ["2024-10-27 00:30:00.000001Z", "2024-10-27 00:30:00.000002Z", "2024-10-27 01:30:00.000001Z"]
+    rows = session.createDataFrame([(time,) for time in times], "text STRING").selectExpr(
+        "named_struct('at', text::TIMESTAMP) AS zoned",
+        "array(left(text, 26)::TIMESTAMP_NTZ) AS plain",
+        "map('k', text::TIMESTAMP) AS named",
+    )
+    names, same = same_columns(rows.columns, rows)
+    keys, named = key_columns(rows.columns, rows)
+    found = rows.select(*same, *named).collect()
+    assert [len({row[name] for row in found}) for name in (*names, *keys)] == [3] * 6
+
+
+@pytest.mark.parametrize("scale", [1, 2**40])
+def test_rows_are_sorted_and_looked_up_by_numbers_of_any_size(scale: int) -> None:
+    random = np.random.default_rng(7)
+    groups, order, down = (random.integers(0, 9, 500) * scale for _ in range(3))
+    flags = random.integers(0, 2, 500).astype(np.bool_)
+    expected = sorted(range(500), key=lambda row: (groups[row], flags[row], order[row], -down[row]))
+    assert sorted_by(groups, flags, order - 4 * scale, ~down).tolist() == expected
+    distinct = np.arange(0, 9, 2) * scale
+    found = looked_up(groups, distinct, distinct + 1, -1)
+    assert found.tolist() == [g + 1 if g // scale % 2 == 0 else -1 for g in groups.tolist()]
+    greatest = {g: max(order[groups == g].tolist()) for g in groups.tolist()}
+    assert greatest_of_groups(groups, order).tolist() == [greatest[g] for g in groups.tolist()]

@@ -82,9 +82,14 @@ CREATE MODEL meetings WITH (allow_unbounded = true) AS
 SELECT status, count(*) AS n, sum(credit) AS credit FROM met GROUP BY status;
 
 CREATE MODEL either WITH (allow_unbounded = true) AS
-SELECT id, status FROM a UNION ALL SELECT id, status FROM b;
+SELECT id, status FROM a UNION ALL SELECT id, status FROM b UNION ALL SELECT id, status FROM a;
 CREATE MODEL known WITH (allow_unbounded = true) AS SELECT id, count(status) AS n FROM either GROUP BY id;
 
+CREATE MODEL alike WITH (allow_unbounded = true) AS
+SELECT x.id AS one, y.id AS other, x.credit FROM a x JOIN a y ON x.status = y.status WHERE x.id <> y.id;
+
+CREATE SINK alike_out (PRIMARY KEY (one, other) NOT ENFORCED) WITH (connector = 'delta', path = 'out/alike')
+AS SELECT * FROM alike;
 CREATE SINK pairs_out (PRIMARY KEY (id) NOT ENFORCED) WITH (connector = 'delta', path = 'out/pairs')
 AS SELECT * FROM pairs WHERE id <> 2;
 CREATE SINK best_out (PRIMARY KEY (status, place) NOT ENFORCED) WITH (connector = 'delta', path = 'out/best')
@@ -104,8 +109,10 @@ JOINED_ROWS = {
         SELECT g.status, count(*), sum(a.credit)::DECIMAL(22, 2) FROM g JOIN a
         ON g.status = a.status AND g.credit < a.credit GROUP BY g.status""",
     "known": """
-        SELECT id, count(status) FROM (SELECT id, status FROM a UNION ALL SELECT id, status FROM b)
+        SELECT id, count(status) FROM (
+          SELECT id, status FROM a UNION ALL SELECT id, status FROM b UNION ALL SELECT id, status FROM a)
         GROUP BY id""",
+    "alike": "SELECT x.id, y.id, x.credit FROM a x JOIN a y ON x.status = y.status WHERE x.id <> y.id",
 }
 
 

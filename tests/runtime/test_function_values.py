@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.functions.bundle import Bundle
-from runtime.functions.codec import StateValueError, decode, encode
+from runtime.functions.codec import StateValueError, decode, decode_state, encode, encode_state
+from runtime.functions.engine import KeyState
 
 _values = st.recursive(
     st.one_of(
@@ -34,9 +36,36 @@ _values = st.recursive(
 )
 
 
+def _can_be_a_name(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 @given(_values)
 def test_values_come_back_as_they_were(value: object) -> None:
     assert decode(encode(value)) == value
+
+
+_names = st.one_of(_values.filter(_can_be_a_name), st.tuples(st.dates(), st.text(max_size=2)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(
+        st.text(max_size=2), st.dictionaries(_names, st.tuples(_values, st.integers(0, 2**50)), max_size=3)
+    ),
+    st.sets(st.integers(-(2**50), 2**50)),
+)
+def test_states_come_back_as_they_were(
+    entries: dict[str, dict[Any, tuple[Any, int]]], timers: set[int]
+) -> None:
+    """With the order of entries, in which lists are kept."""
+    back = decode_state(encode_state(KeyState(entries, timers, set())))
+    assert back == KeyState(entries, timers, set())
+    assert [list(of.items()) for of in back.entries.values()] == [list(of.items()) for of in entries.values()]
 
 
 def test_what_state_cannot_keep_is_named() -> None:

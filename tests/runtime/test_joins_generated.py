@@ -23,8 +23,10 @@ from compiler.diagnostics.render import render_all
 from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 START = datetime(2024, 1, 1)  # noqa: DTZ001  # UTC, as files spell it
-EPOCHS, DELAY_S, WINDOW_S = 9, 5, 20
+EPOCHS, DELAY_S, WINDOW_S = 6, 5, 20
 
 SOURCE = """CREATE SOURCE {name} (
   id BIGINT, k STRING, ts TIMESTAMP(3), n INT, PRIMARY KEY (k) NOT ENFORCED,
@@ -89,7 +91,7 @@ def generate(seed: int) -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = {"l": [], "r": []}
     for epoch in range(EPOCHS):
         for name, side in rows.items():
-            for number in range(chance.randint(4, 9)):
+            for number in range(chance.randint(6, 13)):
                 ts = 40 + epoch * 10 + chance.choice([-25, -18, -12, -6, -3, 0, 1, 2, 5])
                 number_of_all = epoch * 100 + number + (10_000 if name == "r" else 0)
                 side.append(Row(number_of_all, chance.choice("abc"), ts, chance.randint(0, 2), epoch))

@@ -11,83 +11,37 @@ from typing import Any
 
 import plans
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from common import kv, refused
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
+from kafka_sinks import sink, values, writer
+from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 from test_crash import ALL, checkpoint, killed, three_files
 from test_kafka_source import make_topic
 
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan import model as m
 from pipelines.services.base import free_port
 from pipelines.services.kafka import KAFKA
+from runtime.connectors import retries
 from runtime.connectors.kafka import client
-from runtime.connectors.kafka.ledger import Record
+from runtime.connectors.kafka.ledger import Record, commit_epoch, group_of
 from runtime.connectors.sinks import SINKS
 from runtime.connectors.sinks.base import SinkContext
 from runtime.connectors.sinks.kafka import KafkaWriter
 from runtime.jobs.runner import run
 
-KV = (m.Column("k", "STRING"), m.Column("v", "INT"))
-
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_FIRST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(retries, "FIRST_PAUSE_SECONDS", 0.1)
 
 
-def values(kafka: str, topic: str, partitions: int = 1) -> list[str]:
-    """The values of all messages that a reader gets who waits for commits."""
-    consumer = Consumer(
-        {"bootstrap.servers": kafka, "group.id": "test", "isolation.level": "read_committed",
-         "enable.partition.eof": True, "auto.offset.reset": "earliest", "enable.auto.commit": False}
-    )  # fmt: skip
-    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
-    found: list[str] = []
-    ends = 0
-    while ends < partitions:
-        message = consumer.poll(20)
-        assert message is not None
-        if message.error():
-            ends += 1
-        else:
-            found.append((message.value() or b"").decode())
-    consumer.close()
-    return sorted(found)
-
-
-def sink(
-    kafka: str,
-    topic: str,
-    more: m.Options | None = None,
-    columns: tuple[m.Column, ...] = KV,
-    source: str = "x",
-) -> m.Sink:
-    given: dict[str, Any] = {
-        "topic": topic,
-        "properties.bootstrap.servers": kafka,
-        "format": "csv",
-        "sink.parallelism": 3,
-    }
-    return m.Sink("out", source, "kafka", {**given, **(more or {})}, columns, "exactly_once")
-
-
-def writer(
-    session: SparkSession, made: m.Sink, incarnation: str = "one", begun: int = -1, done: int | None = None
-) -> KafkaWriter:
-    last_committed = begun if done is None else done
-    found = SINKS["kafka"](made, SinkContext(session, "shop", Path(), print, last_committed))
-    assert isinstance(found, KafkaWriter)
-    found.prepare(incarnation, begun)
-    return found
-
-
-def kv(session: SparkSession, *rows: tuple[Any, ...]) -> DataFrame:
-    return session.createDataFrame(list(rows), "k string, v int")
-
-
-def refused(error: pytest.ExceptionInfo[DiagnosticError]) -> Diagnostic:
-    return error.value.diagnostics[0]
+def forget_groups(kafka: str, *names: str) -> None:
+    admin = AdminClient({"bootstrap.servers": kafka})
+    for done in admin.delete_consumer_groups(list(names)).values():
+        done.result(30)
 
 
 def orders(kafka: str, topic: str, **more: Any) -> m.Sink:
@@ -204,9 +158,7 @@ def test_groups_that_are_gone(session: SparkSession, kafka: str) -> None:
     first.write(0, kv(session, ("a", 1)))
 
     def forget(*tasks: int) -> None:
-        admin = AdminClient({"bootstrap.servers": kafka})
-        for done in admin.delete_consumer_groups([first._ledger.id(task) for task in tasks]).values():
-            done.result(30)
+        forget_groups(kafka, *(first._ledger.id(task) for task in tasks))
 
     # With all epochs done there is nothing that could come twice.
     forget(0, 1, 2)
@@ -219,13 +171,96 @@ def test_groups_that_are_gone(session: SparkSession, kafka: str) -> None:
         with pytest.raises(DiagnosticError) as error:
             lost.write(1, kv(session, ("b", 2)))
         assert refused(error).code.name == "HR420"
-    # Gone while the run goes on: its tasks notice.
+    # Gone while a run was idle: what it begins now nobody has begun before it.
     live = writer(session, mine, begun=1)
+    forget(0, 2)
+    assert live.write(2, kv(session, *((f"k{n}", 2) for n in range(20))))
+    assert values(kafka, topic) == sorted(["a,1", "b,2", *(f"k{n},2" for n in range(20))])
+    assert live._ledger.read() == (Record("one", 2, 3),) * 3
+    # What a run before has begun may have been sent, wherever the groups went.
+    late = writer(session, mine, begun=3, done=2)
     forget(2)
     with pytest.raises(DiagnosticError) as error:
-        live.write(2, kv(session, ("c", 3)))
+        late.write(3, kv(session, ("d", 4)))
     assert refused(error).code.name == "HR420"
-    assert values(kafka, topic)[:2] == ["a,1", "b,2"]
+
+
+def test_a_forgotten_epoch_is_sent_on_a_word(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """HR420's way out: once at least once, and then as before."""
+    three_files(tmp_path)
+    topic = make_topic(kafka)
+    plan, again = (
+        copying(replace(orders(kafka, topic, **{"sink.parallelism": 1}), delivery=delivery))
+        for delivery in ("exactly_once", "at_least_once")
+    )
+    sent = KafkaWriter.write
+
+    def cut_off(self: KafkaWriter, epoch: int, batch: DataFrame) -> bool:
+        sent(self, epoch, batch)
+        raise RuntimeError("cut off")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KafkaWriter, "write", cut_off)
+        assert len(run(plan, tmp_path, session=session).failures) == 1
+    there = values(kafka, topic)
+    assert there
+    forget_groups(kafka, f"headrace/shop/out/{topic}/0")
+    assert [failure.code.name for failure in run(plan, tmp_path, session=session).failures] == ["HR420"]
+    assert run(again, tmp_path, session=session).failures == ()
+    assert values(kafka, topic) == sorted([*ROWS, *there])
+    assert run(plan, tmp_path, session=session).rows_written == 0
+    plans.put(tmp_path / "in", "d.csv", ("2024-01-01 00:02:00", "z", 16))
+    assert run(plan, tmp_path, session=session).rows_written == 1
+
+
+def test_a_sink_that_comes_amid_an_epoch_has_all_of_it(
+    session: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:00", "x" * 2000, 0))
+    topic, later = make_topic(kafka), make_topic(kafka)
+    first = orders(kafka, topic, **{"properties.message.max.bytes": "1000", "sink.parallelism": 1})
+    assert [f.code.name for f in run(copying(first), tmp_path, session=session).failures] == ["HR421"]
+    second = replace(orders(kafka, later), uid="later")
+    mended = orders(kafka, topic, **{"sink.parallelism": 1})
+    both = plans.plan(plans.query((plans.scan(),), "scan", (mended, second)))
+    assert run(both, tmp_path, session=session).failures == ()
+    for name in (topic, later):
+        assert values(kafka, name) == ["x" * 2000 + ",0"]
+
+
+def test_epochs_are_forgotten_whatever_was_forgotten_before(session: SparkSession, kafka: str) -> None:
+    topic = make_topic(kafka)
+    admin = AdminClient({"bootstrap.servers": kafka})
+
+    def groups() -> list[str]:
+        listed = admin.list_consumer_groups().result().valid
+        return [group.group_id for group in listed if f"/out/{topic}/" in group.group_id]
+
+    wide = writer(session, sink(kafka, topic))
+    writer(session, sink(kafka, topic, {"sink.parallelism": 2}), begun=0)
+    assert len(groups()) == 3
+    # The first one knows how many there are.
+    forget_groups(kafka, wide._ledger.id(0))
+    wide.empty()
+    assert groups() == []
+    wide.empty()
+
+
+def test_a_run_follows_at_once_on_one_that_died_before_its_commit(session: SparkSession, kafka: str) -> None:
+    topic = make_topic(kafka)
+    mine = sink(kafka, topic, {"properties.request.timeout.ms": "3000", "max_retries": 0})
+    dead = writer(session, mine)
+    # The last thing before the commit; the broker waits for it for as long as a transaction may take.
+    ledger = dead._ledger
+    hanging = [Producer(client.producer_conf(ledger.conf, ledger.id(task))) for task in range(3)]
+    for task, producer in enumerate(hanging):
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        commit_epoch(producer, group_of(ledger.conf, ledger.id(task)), ledger, Record("one", 0, 3))
+    again = writer(session, mine, begun=0, done=-1)
+    assert not again.has(0)
+    assert again.write(0, kv(session, ("a", 1)))
+    assert values(kafka, topic) == ["a,1"]
 
 
 def test_what_stands_in_the_way_is_named(session: SparkSession, kafka: str) -> None:
@@ -233,7 +268,9 @@ def test_what_stands_in_the_way_is_named(session: SparkSession, kafka: str) -> N
         ({"topic": "nobody_made_this"}, "HR419", "does not exist"),
         ({"properties.lingr.ms": "5"}, "HR104", "lingr.ms"),
         ({"properties.ssl.truststore.location": "store.jks"}, "HR104", "JKS"),
-        ({"properties.sasl.jaas.config": 'Module required user="hunter22";'}, "HR104", "no username"),
+        ({"properties.sasl.jaas.config": 'Module required user="hunter22";',
+          "properties.security.protocol": "SASL_SSL", "properties.sasl.mechanism": "PLAIN"},
+         "HR104", "no username"),
         # The broker has no such listener: who asks for a login is not answered.
         ({"properties.security.protocol": "SASL_PLAINTEXT", "properties.sasl.mechanism": "PLAIN",
           "properties.sasl.username": "ann", "properties.sasl.password": "hunter22",
@@ -247,6 +284,12 @@ def test_what_stands_in_the_way_is_named(session: SparkSession, kafka: str) -> N
         said = f"{found.message} {found.cause} {found.fix}"
         assert (found.code.name, text in said) == (code, True), said
         assert "hunter22" not in f"{said} {error.value}"
+    # Before a state is deleted, which the run that comes next would then miss.
+    context = SinkContext(session, "shop", Path(), print)
+    for options, code in (({"topic": "nobody_made_this"}, "HR419"), (wrong[-1][0], "HR610")):
+        with pytest.raises(DiagnosticError) as error:
+            SINKS["kafka"](sink(kafka, "t", {"max_retries": 0, **options}), context).check_empty()
+        assert refused(error).code.name == code
 
 
 def test_killed_amid_the_tasks_of_an_epoch(session: SparkSession, kafka: str, tmp_path: Path) -> None:
@@ -312,18 +355,11 @@ def test_broker_that_comes_back_and_one_that_does_not(
     assert values(kafka, topic) == sorted([*ROWS, "z,16"])
 
 
-def test_rows_are_placed_by_what_a_replay_gives_alike(session: SparkSession, kafka: str) -> None:
-    columns = (*KV, m.Column("total", "DOUBLE"), m.Column("list", "ARRAY<INT>"))
+def test_rows_without_anything_exact_are_one_tasks(session: SparkSession, kafka: str) -> None:
     topic = make_topic(kafka)
-    assert writer(session, sink(kafka, topic, None, columns))._placed_by() == ["k", "v"]
-    keyed = sink(kafka, topic, {"key.fields": "v"}, columns)
-    assert writer(session, keyed)._placed_by() == ["v"]
-    assert writer(session, sink(kafka, topic, None, columns[2:]))._placed_by() == ["total"]
-    lists = sink(kafka, topic, {"format": "json"}, columns[3:])
+    lists = sink(kafka, topic, {"format": "json"}, (m.Column("list", "ARRAY<INT>"),))
     out = writer(session, lists)
-    assert out._placed_by() == []
     assert out.write(0, session.sql("SELECT array(n) AS list FROM VALUES (1), (2), (3) AS t(n)"))
     assert values(kafka, topic) == ['{"list":[1]}', '{"list":[2]}', '{"list":[3]}']
-    topic = make_topic(kafka)
-    record = Record("one", -1, 3)
-    assert writer(session, sink(kafka, topic))._ledger.read() == (record,) * 3
+    # The others have noted that they have nothing of the epoch.
+    assert out._ledger.read() == (Record("one", 0, 3),) * 3

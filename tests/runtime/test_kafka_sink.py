@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from files import rows_of
+from protobuf_types import DESCRIPTORS, message
 from pyspark.sql import SparkSession
 from test_kafka_source import go, make_topic, row, send
 from test_policies import compiled
+
+from runtime.jobs.runner import run
 
 
 def messages(kafka: str, topic: str, count: int) -> list[tuple[bytes | None, bytes | None]]:
@@ -18,8 +23,8 @@ def messages(kafka: str, topic: str, count: int) -> list[tuple[bytes | None, byt
     found = consumer.consume(count, timeout=30)
     found += consumer.consume(1, timeout=0.5)
     consumer.close()
-    assert not [message.error() for message in found if message.error()]
-    return [(message.key(), message.value()) for message in found]
+    assert not [sent.error() for sent in found if sent.error()]
+    return [(sent.key(), sent.value()) for sent in found]
 
 
 def project(kafka: str, source: str, *sinks: str) -> str:
@@ -53,6 +58,36 @@ def test_from_topic_to_topics(session: SparkSession, kafka: str, tmp_path: Path)
     assert set(messages(kafka, as_raw, 2)) == {(None, "ü".encode()), (None, None)}
     # Another run has nothing new to send.
     assert go(tmp_path, session, sql).rows_written == 0
+
+
+def test_protobuf_from_topic_to_topic(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    source, target = make_topic(kafka), make_topic(kafka)
+    at = {"seconds": 1_704_067_200, "nanos": 5_000}
+    sales = [message("shop.Sale", id=n, at=at, tags=["a"] * n) for n in (1, 2)]
+    send(kafka, source, sales[0], b"\x00broken", sales[1])
+    (tmp_path / "types").mkdir()
+    (tmp_path / "types" / "shop.desc").write_bytes(DESCRIPTORS)
+    given = (
+        f"connector = 'kafka', 'properties.bootstrap.servers' = '{kafka}', format = 'protobuf', "
+        "'protobuf.descriptor' = 'types/shop.desc', 'protobuf.message-name' = 'shop.Sale'"
+    )
+    key = "'key.format' = 'protobuf', 'key.fields' = 'id', 'key.protobuf.message-name' = 'shop.Key'"
+    sql = f"""
+        CREATE SOURCE t (id BIGINT NOT NULL, note STRING, at TIMESTAMP, tags ARRAY<STRING>) WITH (
+          {given}, topic = '{source}', on_bad_record = 'dead_letter', dead_letter = 'bad');
+        CREATE SINK bad WITH (connector = 'filesystem', path = 'bad', format = 'json');
+        CREATE SINK s WITH ({given}, topic = '{target}', {key}) AS
+          SELECT id, COALESCE(note, 'n') AS note, at, COALESCE(tags, array()) AS tags FROM t;
+    """
+    # The plan has the type: the file is not needed to run it.
+    plan = compiled(tmp_path, sql)
+    (tmp_path / "types" / "shop.desc").unlink()
+    assert not run(plan, tmp_path, session=session).failures
+    assert dict(messages(kafka, target, 2)) == {
+        message("shop.Key", id=n): message("shop.Sale", id=n, note="n", at=at, tags=["a"] * n) for n in (1, 2)
+    }
+    (bad,) = rows_of(tmp_path / "bad")
+    assert (bad["position"], bad["raw"]) == (f"{source}/0/1", b64encode(b"\x00broken").decode())
 
 
 @pytest.mark.parametrize("delivery", ["exactly_once", "at_least_once"])

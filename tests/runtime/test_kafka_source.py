@@ -30,10 +30,11 @@ def make_topic(kafka: str, partitions: int = 1) -> str:
     return name
 
 
-def send(kafka: str, topic: str, *values: str | None, partition: int = 0, **more: Any) -> None:
+def send(kafka: str, topic: str, *values: str | bytes | None, partition: int = 0, **more: Any) -> None:
     producer = Producer({"bootstrap.servers": kafka})
     for value in values:
-        producer.produce(topic, value if value is None else value.encode(), partition=partition, **more)
+        data = value.encode() if isinstance(value, str) else value
+        producer.produce(topic, data, partition=partition, **more)
     assert producer.flush(30) == 0
 
 
@@ -165,6 +166,35 @@ def test_a_poison_record_is_named_with_its_position(
         f"{topic}/0/2": "[" + row(2) + "]",
         f"{topic}/0/3": '{"v":"no id"}',
     }
+
+
+def test_late_records_are_dead_letters(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """An epoch is read once more between its offsets, with partitions that have come since."""
+    topic = make_topic(kafka)
+    sql = f"""
+        CREATE SOURCE t (id INT NOT NULL, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECONDS)
+        WITH (connector = 'kafka', topic = '{topic}', format = 'json',
+          'properties.bootstrap.servers' = '{kafka}', 'properties.metadata.max.age.ms' = '300',
+          on_late = 'dead_letter', dead_letter = 'late');
+        CREATE SINK late WITH (connector = 'filesystem', path = 'late', format = 'json');
+        CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS
+        SELECT count(*) AS n FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECONDS)
+        GROUP BY window_start, window_end;
+    """
+
+    def at(number: int, second: int) -> str:
+        return json.dumps({"id": number, "ts": f"2024-01-01T00:00:{second:02}Z"})
+
+    send(kafka, topic, at(1, 5), at(2, 50))
+    assert not go(tmp_path, session, sql).failures
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    send(kafka, topic, at(3, 7), at(4, 51))
+    send(kafka, topic, at(5, 6), at(6, 52), partition=1)
+    assert not go(tmp_path, session, sql).failures
+    letters = {found["position"]: json.loads(found["raw"])["id"] for found in rows_of(tmp_path / "late")}
+    assert letters == {f"{topic}/0/2": 3, f"{topic}/1/0": 5}
+    assert [found["n"] for found in rows_of(tmp_path / "out")] == [1]
 
 
 def test_a_topic_that_is_not_there_is_named(session: SparkSession, kafka: str, tmp_path: Path) -> None:

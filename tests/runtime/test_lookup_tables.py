@@ -121,6 +121,15 @@ def test_types_of_a_database_table(session: SparkSession, postgres: Database, tm
             m.LookupTable("t", "td", "jdbc", options, (m.Column("d", "DECIMAL(3,0)"),)), context
         )
     assert error.value.diagnostics[0].code.name == "HR406"
+    # Python, and so Spark, has no such moment.
+    postgres.execute("CREATE TABLE always (at timestamptz)", "INSERT INTO always VALUES ('infinity')")
+    for_ever = m.LookupTable(
+        "t", "te", "jdbc", {**postgres.options, "table": "always"}, (m.Column("at", "TIMESTAMP"),)
+    )
+    with pytest.raises(DiagnosticError) as error:
+        LOOKUPS["jdbc"].read(for_ever, context)
+    assert error.value.diagnostics[0].code.name == "HR406"
+    assert "timestamp too large" in str(error.value.diagnostics[0].cause)
 
 
 def test_run_with_lookups(session: SparkSession, postgres: Database, tmp_path: Path) -> None:
@@ -185,6 +194,11 @@ def test_a_table_is_read_once(session: SparkSession, postgres: Database, tmp_pat
         assert run(both, tmp_path, session=session).failures == ()
         for name in ("file", "taken"):
             assert tuples_of(tmp_path / name, "currency", "rate") == [("EUR", 114), ("YEN", None)]
+    (kept,) = tmp_path.glob(".headrace/state/queries/*/tables/*/rows-*.parquet")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole.replace(b"EUR", b"EUS"))
+    assert [failure.code.name for failure in run(both, tmp_path, session=session).failures] == ["HR505"]
+    kept.write_bytes(whole)
     wider = replace(scan, columns=(*columns, m.Column("note", "STRING")))
     changed = plans.plan(plans.query((wider,), "scan", both.queries[0].sinks))
     assert [failure.code.name for failure in run(changed, tmp_path, session=session).failures] == ["HR417"]

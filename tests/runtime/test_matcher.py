@@ -27,6 +27,7 @@ from compiler.jobplan.operators.match import (
     Variable,
 )
 from runtime.match.matcher import Matcher, Partial, SkipProblem
+from runtime.match.steps import Step
 from runtime.match.terms import implemented
 
 History = tuple[tuple[str, int], ...]
@@ -374,6 +375,14 @@ def test_greedy_and_reluctant_as_flink_documents_it(greedy: bool, last: list[int
     op = operator(Sequence((A, Repeat(B, 0, None, greedy), C)), conditions, Skip("past_last_row"))
     rows = run(op, [10, 11, 12, 13, 14, 16], list(range(6)))
     assert [row[-2] for row in rows] == last
+
+
+def test_a_long_match_is_freed_without_recursion() -> None:
+    step: Step | None = None
+    for size in range(1, 1_000_001):
+        step = Step((), 0, step, size, (), ())
+    # Freed by recursion it would end the process.
+    del step
 
 
 def test_the_compiler_lets_through_what_the_runtime_can_compute() -> None:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import json
-import threading
 from base64 import b64encode
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from protobuf_types import DESCRIPTORS, message
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 from test_policies import compiled
 
-from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import FromChangelog, JobPlan, Scan
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.connectors.kafka.messages import as_messages, message_rows
+from runtime.connectors.kafka.protobuf import read_protobuf, write_protobuf
 from runtime.connectors.kafka.records import read_messages
+from runtime.jobs.environment import Environment
+from runtime.jobs.failures import diagnose
 from runtime.spark.operators.changelog_functions import lower_from
 
 MESSAGES = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, "
     "timestampType INT, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
-Row = dict[str, Any]
+Found = dict[str, Any]
 
 
 def project(tmp_path: Path, columns: str, options: str, connector: str = "kafka") -> JobPlan:
@@ -52,7 +53,7 @@ def sent(session: SparkSession, *pairs: Message) -> DataFrame:
     return session.createDataFrame(rows, MESSAGES)
 
 
-def rows_of(session: SparkSession, plan: JobPlan, *pairs: Message) -> list[Row]:
+def rows_of(session: SparkSession, plan: JobPlan, *pairs: Message) -> list[Found]:
     """The rows that messages hold; `!` is what a bad record says, `op` the change."""
     operators = plan.queries[0].operators
     scan = next(op for op in operators if isinstance(op, Scan))
@@ -67,7 +68,7 @@ def rows_of(session: SparkSession, plan: JobPlan, *pairs: Message) -> list[Row]:
     return [{name: value for name, value in row.items() if not name.startswith("__")} for row in found]
 
 
-def messages_of(session: SparkSession, plan: JobPlan, rows: DataFrame) -> list[Row]:
+def messages_of(session: SparkSession, plan: JobPlan, rows: DataFrame) -> list[Found]:
     """The messages that rows become; what is text already stays text."""
     (sink,) = plan.queries[0].sinks
     return [row.asDict() for row in as_messages(sink, message_rows(sink, 0, rows)).collect()]
@@ -158,7 +159,7 @@ def test_debezium(session: SparkSession, tmp_path: Path, wrapped: bool) -> None:
         f"format = 'debezium-json', 'debezium-json.schema-include' = '{str(wrapped).lower()}'",
     )
 
-    def change(op: str, before: Row | None, after: Row | None) -> str:
+    def change(op: str, before: Found | None, after: Found | None) -> str:
         value = {"before": before, "after": after, "op": op, "source": {"table": "t"}, "ts_ms": 5}
         return json.dumps({"schema": {"type": "struct"}, "payload": value} if wrapped else value)
 
@@ -197,127 +198,104 @@ def test_debezium(session: SparkSession, tmp_path: Path, wrapped: bool) -> None:
     ]
 
 
-AVRO = "id INT, v STRING, small SMALLINT, at TIMESTAMP(3), d DECIMAL(5,2), xs ARRAY<INT>, s STRUCT<a: INT>"
+ORDER = (
+    "a_uint64 DECIMAL(20, 0) NOT NULL, kind STRING NOT NULL, o_int32 TINYINT, one STRING, two BIGINT, "
+    "at TIMESTAMP(3), took STRUCT<seconds: BIGINT, nanos: INT>, "
+    "w_string STRING, r_int32 ARRAY<INT> NOT NULL, "
+    "items ARRAY<STRUCT<sku: STRING, at: TIMESTAMP>> NOT NULL, m_int MAP<STRING, INT> NOT NULL, "
+    "parent STRUCT<one: STRING>"
+)
 
 
-def test_avro_as_flink_makes_it(session: SparkSession, tmp_path: Path) -> None:
-    options = "'key.format' = 'avro', 'value.format' = 'avro', 'value.fields-include' = 'EXCEPT_KEY'"
-    plan = project(tmp_path, f"{AVRO}, PRIMARY KEY (id) NOT ENFORCED", options, "upsert-kafka")
-    at = datetime(2024, 1, 1, tzinfo=UTC)
-    row = (1, "a", 2, at, Decimal("1.50"), [3, None], (4,))
-    changes = [("+U", *row), ("+U", 2, *[None] * 6)]
-    rows = session.createDataFrame(changes, f"{OP_COLUMN} STRING, {AVRO.replace('(3)', '')}")
-    first, second = sorted(messages_of(session, plan, rows), key=lambda message: bytes(message["key"]))
-    # By the format's specification: zigzag numbers, the branch of a union before its value.
-    whole = b"".join(
-        [
-            *(b"\x02\x02a", b"\x02\x04", b"\x02" + zigzag(int(at.timestamp() * 1000))),
-            *(b"\x02\x04\x00\x96", b"\x02\x04\x02\x06\x00\x00", b"\x02\x02\x08"),
-        ]
-    )
-    assert (bytes(first["key"]), bytes(first["value"])) == (b"\x02", whole)
-    assert bytes(second["value"]) == bytes(6)
-    found = rows_of(session, plan, (b"\x02", whole), (b"\x04", whole[:-1]), (b"\x06", None))
-    assert [found[0][name] for name in ("op", "id", "v", "small", "d", "xs")] == ["+U", *row[:3], *row[4:6]]
-    assert found[0]["s"]["a"] == 4
-    assert {name for name, value in found[1].items() if value is not None} == {"op", "id"}
-    assert found[2:] == [{"!": b64encode(whole[:-1]).decode()}]
-
-
-def test_avro_with_a_schema_of_others(session: SparkSession, tmp_path: Path) -> None:
-    schema = {
-        "type": "record",
-        "name": "Sale",
-        "fields": [
-            {"name": "n", "type": "int"},
-            {"name": "kind", "type": ["null", {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}]},
-            {"name": "other", "type": ["null", "string"], "default": None},
-        ],
-    }
-    options = f"format = 'avro', 'avro.schema' = '{json.dumps(schema)}'"
-    plan = project(tmp_path, "n INT NOT NULL, kind STRING", options)
-    pairs = [(None, b"\x0e\x02\x02\x00"), (None, b"\x0e\x00\x02\x02x"), (None, b"\x0e\x02")]
-    assert rows_of(session, plan, *pairs) == [
-        {"n": 7, "kind": "B"},
-        {"n": 7, "kind": None},
-        {"!": "DgI="},
-    ]
-
-
-class Registry(BaseHTTPRequestHandler):
-    """As much of a registry of schemas as is asked for; it wants a login."""
-
-    subjects: ClassVar[dict[str, list[dict[str, Any]]]] = {}
-
-    def do_GET(self) -> None:
-        _, _, subject, _, *version = self.path.split("/")
-        known = self.subjects.get(subject)
-        if known is None or self.headers["Authorization"] != "Basic dTpw":
-            self._answer(404, {"message": "no subject"})
-        else:
-            self._answer(200, known[int(version[0]) - 1] if version else list(range(1, len(known) + 1)))
-
-    def do_POST(self) -> None:
-        schema = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["schema"]
-        self.subjects.setdefault(self.path.split("/")[2], []).append({"id": 7, "schema": schema})
-        self._answer(200, {"id": 7})
-
-    def _answer(self, status: int, body: object) -> None:
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    def log_message(self, *args: object) -> None:
-        """Quiet."""
-
-
-@pytest.fixture
-def registry() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), Registry)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    Registry.subjects.clear()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-def test_a_registry_knows_the_schemas(session: SparkSession, tmp_path: Path, registry: str) -> None:
+def test_protobuf_by_its_descriptor(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "shop.desc").write_bytes(DESCRIPTORS)
     options = (
-        f"format = 'avro-confluent', 'avro-confluent.url' = '{registry}', "
-        "'avro-confluent.basic-auth.user-info' = 'u:p'"
+        "format = 'protobuf', 'protobuf.descriptor' = 'shop.desc', 'protobuf.message-name' = 'shop.Order'"
     )
-    plan = project(tmp_path, "n BIGINT, s STRING", options)
-    with pytest.raises(DiagnosticError, match="no subject `in-value`"):
-        rows_of(session, plan)
-    older, newer = LONG.replace("long", "int"), json.loads(LONG)
-    newer["fields"].append({"name": "s", "type": "string"})
-    Registry.subjects["in-value"] = [{"id": 1, "schema": older}, {"id": 258, "schema": json.dumps(newer)}]
-    pairs = [
-        (None, b"\x00\x00\x00\x00\x01\x02"),
-        (None, b"\x00\x00\x00\x01\x02\x04\x02x"),
-        (None, b"\x00\x00\x00\x01\x02\x04"),
-        (None, b"{}"),
+    plan = project(tmp_path, ORDER, options)
+    at = datetime(2024, 7, 1, 12, tzinfo=UTC)
+    naive = at.replace(tzinfo=None)
+    row = {
+        "a_uint64": Decimal(2**64 - 1),
+        "kind": "7",
+        "o_int32": 0,
+        "one": None,
+        "two": 5,
+        "at": naive,
+        "took": Row(seconds=-1, nanos=-7),
+        "w_string": "",
+        "r_int32": [1, -2],
+        "items": [Row(sku="a", at=naive), Row(sku="", at=None)],
+        "m_int": {"b": 2, "a": 1},
+        "parent": Row(one="c"),
+    }
+    whole = message(
+        "shop.Order",
+        a_uint64=2**64 - 1,
+        kind=7,
+        o_int32=0,
+        two=5,
+        at=at,
+        took={"seconds": -1, "nanos": -7},
+        w_string={"value": ""},
+        r_int32=[1, -2],
+        items=[{"sku": "a", "at": at}, {}],
+        m_int={"a": 1, "b": 2},
+        parent={"one": "c"},
+    )
+    (sink,) = plan.queries[0].sinks
+    types = ", ".join(f"{column.name} {column.type.replace(' NOT NULL', '')}" for column in sink.columns)
+    rows = session.createDataFrame([tuple(row.values())], types)
+    (sent_row,) = messages_of(session, plan, rows)
+    assert bytes(sent_row["value"]) == whole
+    large = message("shop.Order", o_int32=128)
+    found = rows_of(session, plan, (None, whole), (None, b""), (None, whole[:-1]), (None, large))
+    assert found[0] == row
+    default = {"a_uint64": 0, "kind": "NONE", "r_int32": [], "items": [], "m_int": {}}
+    assert {name: value for name, value in found[1].items() if value is not None} == default
+    # Cut off, and 128 is no TINYINT.
+    assert found[2:] == [{"!": b64encode(data).decode()} for data in (whole[:-1], large)]
+    # A query may give a span of time, though no column is declared so.
+    span = {"took": "INTERVAL DAY TO SECOND"}
+    took = write_protobuf(F.expr("struct(INTERVAL '-1.5' SECOND AS took)"), sink.options, "value")
+    read = (
+        session.range(1)
+        .select(took.alias("m"))
+        .select("m", read_protobuf(F.col("m"), sink.options, "value", span))
+    )
+    written, (read_again, _) = read.first() or (b"", (None, None))
+    assert bytes(written) == message("shop.Order", took={"seconds": -1, "nanos": -500_000_000})
+    assert read_again == timedelta(seconds=-1.5)
+    two = session.createDataFrame([tuple({**row, "one": "both"}.values())], types)
+    with pytest.raises(Exception, match="UnsendableRow: one: one and two have values") as failed:
+        messages_of(session, plan, two)
+    told = diagnose("q", failed.value, Environment({}))
+    assert (told.code.name, told.cause) == ("HR421", "one and two have values, and are of one oneof")
+
+
+def test_protobuf_in_a_compacted_topic(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "shop.desc").write_bytes(DESCRIPTORS)
+    options = (
+        "'key.format' = 'protobuf', 'value.format' = 'protobuf', 'protobuf.descriptor' = 'shop.desc', "
+        "'protobuf.message-name' = 'shop.Sale', 'key.protobuf.message-name' = 'shop.Key'"
+    )
+    columns = "id BIGINT, note STRING, tags ARRAY<STRING> NOT NULL, PRIMARY KEY (id) NOT ENFORCED"
+    plan = project(tmp_path, columns, options, "upsert-kafka")
+    key, value = message("shop.Key", id=7), message("shop.Sale", id=7, note="a", tags=["x"])
+    changes = [("+U", 7, "a", ["x"]), ("-D", 8, None, None)]
+    rows = session.createDataFrame(changes, f"{OP_COLUMN} STRING, id BIGINT, note STRING, tags ARRAY<STRING>")
+    found = sorted(messages_of(session, plan, rows), key=lambda sent: bytes(sent["key"]))
+    assert [(bytes(m["key"]), m["value"] and bytes(m["value"])) for m in found] == [
+        (key, value),
+        (message("shop.Key", id=8), None),
     ]
+    pairs = [(key, value), (key, None), (None, value), (b"\x00", value)]
     assert rows_of(session, plan, *pairs) == [
-        {"n": 1, "s": None},
-        {"n": 2, "s": "x"},
-        {"!": "AAAAAQIE"},
-        {"!": "e30="},
+        {"id": 7, "note": "a", "tags": ["x"], "op": "+U"},
+        {"id": 7, "note": None, "tags": None, "op": "-D"},
+        {"!": "a message without a key"},
+        {"!": "AA=="},
     ]
-    with pytest.raises(Exception, match=r"\[headrace:unknown_schema\] source=t schema=2\b"):
-        rows_of(session, plan, (None, b"\x00\x00\x00\x00\x02\x02"))
-    rows = session.createDataFrame([(3, None)], "n BIGINT, s STRING")
-    assert bytes(messages_of(session, plan, rows)[0]["value"]) == b"\x00\x00\x00\x00\x07\x02\x06\x00"
-    assert json.loads(Registry.subjects["out-value"][0]["schema"])["fields"][0]["name"] == "n"
-
-
-def zigzag(number: int) -> bytes:
-    """A positive number as Avro writes it."""
-    rest, found = number << 1, bytearray()
-    while rest > 0x7F:
-        found.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    return bytes(found) + bytes([rest])
 
 
 EXCEPT_KEY = "'value.fields-include' = 'EXCEPT_KEY'"

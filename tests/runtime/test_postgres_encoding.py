@@ -45,6 +45,7 @@ COLUMNS: dict[str, tuple[str, pa.DataType, Encoding, st.SearchStrategy[Any]]] = 
     "money": ("numeric(12,2)", pa.decimal128(12, 2), Encoding("numeric", 2, 12), numbers(12, 2)),
     "most": ("numeric(38,0)", pa.decimal128(38, 0), Encoding("numeric", 0, 38), numbers(38, 0)),
     "least": ("numeric(38,38)", pa.decimal128(38, 38), Encoding("numeric", 38, 38), numbers(38, 38)),
+    "edge": ("numeric(18,4)", pa.decimal128(18, 4), Encoding("numeric", 4, 18), numbers(18, 4)),
     "odd": ("numeric", pa.decimal128(18, 5), Encoding("numeric", 5, 18), numbers(18, 5)),
     "count": ("numeric", pa.int64(), Encoding("numeric", 0, 19), st.integers(-(2**63), 2**63 - 1)),
     "day": ("date", pa.date32(), Encoding("date"), st.dates(dt.date(1, 1, 1))),

@@ -1,25 +1,20 @@
-"""Process functions: state, timers and time to live, in a unit test and by bucket."""
+"""Process functions: state, timers and time to live, in a unit test."""
 
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from buckets import MOMENT, BucketDriver
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from buckets import MOMENT
 
 import headrace
-from compiler.jobplan.operators.base import Column, Item
-from compiler.jobplan.operators.process import KeptState, Process
+from runtime.functions import engine
 from runtime.functions.bundle import Bundle
 from runtime.functions.engine import FunctionFailure
-from runtime.functions.operator import ProcessOperator
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -88,6 +83,16 @@ SOURCE = textwrap.dedent(
 
         def on_processing_time(self, time, ctx):
             yield {"what": "processing", "n": sum(count for _, count in self.counts.items())}
+
+
+    class Counts(headrace.ProcessFunction):
+        """How often a word was said."""
+
+        output = ""
+        counts = headrace.map_state("STRING", "BIGINT")
+
+        def process(self, row, ctx):
+            self.counts.put(row.word, self.counts.get(row.word, 0) + 1)
     '''
 )
 BUNDLE = Bundle((("helpers.py", "LONG = 5\n"), ("talk.py", SOURCE)))
@@ -208,6 +213,42 @@ def test_a_timer_that_sets_itself_again_is_refused() -> None:
         tester.advance(watermark=NOON)
 
 
+def test_a_timer_that_another_takes_back_does_not_fire() -> None:
+    class Two(headrace.ProcessFunction):
+        """Two timers, of which the first takes the other back."""
+
+        output = "at TIMESTAMP"
+
+        def process(self, row: headrace.Row, ctx: headrace.Context) -> None:
+            ctx.at_processing_time(NOON)
+            ctx.at_processing_time(NOON + MINUTE)
+
+        def on_processing_time(self, time: datetime, ctx: headrace.Context) -> Iterator[dict[str, Any]]:
+            ctx.cancel_processing_timers()
+            yield {"at": time}
+
+    tester = headrace.testing.ProcessTester(Two(), by=["k"])
+    tester.feed({"k": 1})
+    assert tester.advance(now=NOON + MINUTE) == [{"k": 1, "at": NOON}]
+
+
+def test_a_value_is_added_to_a_list_without_reading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Keeps(headrace.ProcessFunction):
+        """Only adds."""
+
+        words = headrace.list_state("STRING", ttl="1 h")
+
+        def process(self, row: headrace.Row, ctx: headrace.Context) -> None:
+            self.words.add(row.word)
+
+    tester = headrace.testing.ProcessTester(Keeps(), by=["k"])
+    tester.advance(now=NOON)
+    with monkeypatch.context() as patched:
+        patched.setattr(engine._Context, "read", None)
+        assert tester.feed(*({"k": 1, "word": word} for word in "abc")) == []
+    assert tester.keys == [(1,)]
+
+
 # --- by bucket --------------------------------------------------------------
 
 WORDS = pa.schema(
@@ -221,141 +262,3 @@ KEYS = pa.schema([("__key_0", pa.string())])
 OUTPUT = pa.schema(
     [("__key_0", pa.string()), ("since", MOMENT), ("words", pa.list_(pa.string())), ("total", pa.int64())]
 )
-
-
-def process(**more: Any) -> Process:
-    return Process(
-        **{
-            "id": "o1",
-            "uid": "m.process",
-            "inputs": ("o0",),
-            "module": "talk",
-            "function": "Silence",
-            "arguments": {"minutes": 5},
-            "key_columns": ("user",),
-            "time_column": "at",
-            "reads": tuple(Item(name, name) for name in ("user", "at", "word")),
-            "output": tuple(
-                Column(name, type_)
-                for name, type_ in (("since", "TIMESTAMP"), ("words", "ARRAY<STRING>"), ("total", "BIGINT"))
-            ),
-            "states": (KeptState("words", "list", "STRING"),),
-            "event_time": "since",
-            "delay_ms": 0,
-            "bundle": BUNDLE.digest,
-            "buckets": 1,
-            **more,
-        }
-    )
-
-
-def words(*rows: tuple[str, int, str]) -> pa.Table:
-    columns = [
-        pa.array([user for user, _, _ in rows], pa.string()),
-        pa.array([at * 1_000_000 for _, at, _ in rows], pa.int64()).cast(MOMENT),
-        pa.array(
-            [{"user": user, "at": datetime.fromtimestamp(at, UTC), "word": word} for user, at, word in rows],
-            WORDS.field("__row").type,
-        ),
-    ]
-    return pa.Table.from_arrays(columns, schema=WORDS)
-
-
-def test_state_and_timers_last_from_epoch_to_epoch() -> None:
-    driver = BucketDriver(lambda: ProcessOperator(process(), BUNDLE, KEYS, OUTPUT))
-    assert driver.epoch(words(("ann", 20, "b"), ("ann", 10, "a"), ("bob", 5, "x"))) == []
-    assert driver.epoch(words(("ann", 60, "c")), watermark_ms=20_000) == []
-    assert driver.epoch(watermark_ms=305_000) == [
-        {"__key_0": "bob", "since": datetime.fromtimestamp(5, UTC), "words": ["x"], "total": 1}
-    ]
-    assert driver.epoch(watermark_ms=360_000) == [
-        {"__key_0": "ann", "since": datetime.fromtimestamp(60, UTC), "words": ["a", "b", "c"], "total": 3}
-    ]
-    (store,) = driver.stores.values()
-    assert store.stored == {}
-
-
-MIXED = process(
-    function="Mixed",
-    arguments={},
-    event_time=None,
-    output=(Column("what", "STRING"), Column("n", "BIGINT")),
-    states=(KeptState("recent", "list", "STRING", 3_000), KeptState("counts", "map", "BIGINT", 10_000)),
-)
-COUNTS = pa.schema([("__key_0", pa.string()), ("what", pa.string()), ("n", pa.int64())])
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.lists(
-                st.tuples(st.sampled_from("klmn"), st.integers(1, 20), st.sampled_from("abcd")), max_size=4
-            ),
-            st.integers(1, 6),
-            st.integers(0, 6),
-        ),
-        max_size=8,
-    )
-)
-def test_by_bucket_as_in_a_unit_test(epochs: list[tuple[list[tuple[str, int, str]], int, int]]) -> None:
-    driver = BucketDriver(lambda: ProcessOperator(MIXED, BUNDLE, KEYS, COUNTS))
-    tester = headrace.testing.ProcessTester(BUNDLE.load("talk", "Mixed")(), by=["user"], time="at")
-    watermark = now = 0
-    for rows, further, later in epochs:
-        watermark, now = watermark + further, now + later
-        driver.processing_ms = now * 1000
-        found = driver.epoch(words(*rows), watermark_ms=watermark * 1000)
-        tester.watermark, tester.now = (
-            datetime.fromtimestamp(watermark, UTC),
-            datetime.fromtimestamp(now, UTC),
-        )
-        in_order = sorted(rows, key=lambda row: row[1])
-        events = [
-            {"user": user, "at": datetime.fromtimestamp(at, UTC), "word": word} for user, at, word in in_order
-        ]
-        wanted = tester.feed(*events) + tester.advance()
-        assert Counter((row["__key_0"], row["what"], row["n"]) for row in found) == Counter(
-            (row["user"], row["what"], row["n"]) for row in wanted
-        )
-
-
-def test_keys_without_rows_are_left_alone_until_something_is_too_old() -> None:
-    driver = BucketDriver(lambda: ProcessOperator(MIXED, BUNDLE, KEYS, COUNTS))
-    names = [f"user {n}" for n in range(200)]
-    driver.epoch(words(*((name, 1, "d") for name in names)), watermark_ms=1_000)
-    (store,) = driver.stores.values()
-
-    def kept() -> dict[str, tuple[bytes, int | None]]:
-        tables = [pa.ipc.open_stream(data).read_all() for of, data in store.stored.items() if of[0] == "keys"]
-        rows = pa.concat_tables(tables).to_pylist()
-        return {row["__key_0"]: (row["state"], row["expires_ms"]) for row in rows}
-
-    before = kept()
-    assert {expires for _, expires in before.values()} == {3_000}
-    driver.processing_ms = 2_000
-    driver.epoch(words((names[0], 2, "d")), watermark_ms=2_000)
-    after = kept()
-    assert {name for name in names if after[name] != before[name]} == {names[0]}
-    # What is too old goes with the next row of any key that is kept beside it.
-    driver.processing_ms = 9_999
-    driver.epoch(words(*((name, 3, "d") for name in names[:100])), watermark_ms=3_000)
-    assert {expires for name, (_, expires) in kept().items() if name in names[100:]} == {10_000}
-
-
-def test_an_error_of_the_function_names_it() -> None:
-    driver = BucketDriver(lambda: ProcessOperator(process(), BUNDLE, KEYS, OUTPUT))
-    broken = words(("ann", 20, "b")).set_column(
-        2, "__row", pa.array([{"user": "ann"}], pa.struct([("user", pa.string())]))
-    )
-    with pytest.raises(FunctionFailure, match=r"m\.process: Silence: AttributeError: the row has no column"):
-        driver.epoch(broken)
-
-
-def test_output_that_was_not_declared_is_refused() -> None:
-    op = process(output=(Column("since", "TIMESTAMP"),))
-    output = pa.schema([("__key_0", pa.string()), ("since", MOMENT)])
-    driver = BucketDriver(lambda: ProcessOperator(op, BUNDLE, KEYS, output))
-    driver.epoch(words(("ann", 20, "b")))
-    with pytest.raises(FunctionFailure, match="does not declare total, words"):
-        driver.epoch(watermark_ms=900_000)

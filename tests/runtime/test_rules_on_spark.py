@@ -20,7 +20,7 @@ from random_projects import SEED, RandomProject, compiled, random_projects
 
 from compiler.compile import compile_project
 from compiler.diagnostics.diagnostic import Reporter
-from compiler.jobplan.model import JobPlan, Scan, Seed
+from compiler.jobplan.model import JobPlan, Scan, Seed, original
 from compiler.optimize import NAMES
 from compiler.project.load import load_project
 from runtime.jobs.runner import run
@@ -66,7 +66,7 @@ def outputs(
         done: dict[str, DataFrame] = {}
         for op in query.operators:
             if isinstance(op, (Scan, Seed)):
-                done[op.id] = tables[op.uid].select(*(column.name for column in op.columns))
+                done[op.id] = tables[original(op.uid)].select(*(column.name for column in op.columns))
             else:
                 done[op.id] = lower(op, [done[name] for name in op.inputs], context)
         for sink in query.sinks:

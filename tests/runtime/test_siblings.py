@@ -9,6 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 import plans
+import pytest
 from files import rows_of
 from pyspark.sql import SparkSession
 
@@ -20,6 +21,8 @@ from compiler.project.load import load_project
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 from runtime.state.root import read_manifest
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 SOURCE = """
 CREATE SOURCE orders (id INT, customer STRING, amount INT, at TIMESTAMP(3),
@@ -95,6 +98,7 @@ def go(root: Path, plan: JobPlan, session: SparkSession, end: str = "close") -> 
     return report
 
 
+@pytest.mark.soak
 def test_the_same_rows_as_apart(session: SparkSession, tmp_path: Path) -> None:
     for root, without in ((tmp_path / "fused", ()), (tmp_path / "apart", ("merge_siblings",))):
         plan = compiled(root, QUERIES, without=without)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
+
+from runtime.jobs.environment import Environment
+from runtime.jobs.failures import diagnose
 
 
 def test_aggregates_in_python_are_refused(session: SparkSession, tmp_path: Path) -> None:
@@ -29,3 +36,30 @@ def test_aggregates_in_python_are_refused(session: SparkSession, tmp_path: Path)
     query = grouped.writeStream.format("noop").outputMode("update").trigger(availableNow=True)
     with pytest.raises(StreamingQueryException, match="doesn't support group aggregate pandas UDF"):
         query.start(checkpointLocation=str(tmp_path / "checkpoint")).processAllAvailable()
+
+
+def test_a_worker_that_is_killed_is_told(session: SparkSession) -> None:
+    def end(_: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield from ()
+
+    with pytest.raises(Py4JJavaError) as error:
+        session.range(1).mapInArrow(end, "id BIGINT").collect()
+    found = diagnose("q", error.value, Environment({}))
+    assert found.message == "query q failed: a Python worker of it was killed, or crashed"
+
+
+def test_compiled_code_is_kept(session: SparkSession) -> None:
+    """With Spark's own setting, 100, a second round over 120 plans would compile each of them again."""
+    jvm: Any = session._jvm
+    compilations = jvm.org.apache.spark.metrics.source.CodegenMetrics.METRIC_COMPILATION_TIME()
+
+    def compile_all() -> int:
+        before = compilations.getCount()
+        for length in range(120):
+            plan: Any = session.range(1).selectExpr("id" + " + id" * length)
+            plan._jdf.queryExecution().toRdd()
+        return int(compilations.getCount() - before)
+
+    assert compile_all() > 100
+    assert compile_all() == 0

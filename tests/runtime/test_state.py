@@ -13,11 +13,12 @@ from pathlib import Path
 
 import plans
 import pytest
+from common import refused
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import GroupMemory, Manifest, Query, Seed
+from compiler.diagnostics.diagnostic import DiagnosticError
+from compiler.jobplan.model import Branches, Filter, GroupMemory, Manifest, Query, Seed, Union
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
 from runtime.state.fence import jvm_fence
@@ -25,10 +26,6 @@ from runtime.state.plans import keep_plan, load_plan
 from runtime.state.root import Current, StateRoot, read_manifest
 
 REPOSITORY = Path(__file__).parents[2]
-
-
-def refused(error: pytest.ExceptionInfo[DiagnosticError]) -> Diagnostic:
-    return error.value.diagnostics[0]
 
 
 def test_manifest_and_memories_come_back(tmp_path: Path) -> None:
@@ -171,6 +168,26 @@ def test_source_read_under_another_name_is_refused() -> None:
     added = replace(plans.scan(), read_name="orders_2")
     assert check_reads(replace(query, operators=(plans.scan(), added)), query) == []
     assert check_reads(query, query) == []
+
+
+def test_reads_of_one_source_that_change_places_are_refused() -> None:
+    """Each has come as far as what it was read for, which need not be equally far."""
+    first, second = plans.scan(), replace(plans.scan(), id="scan2", uid="orders#2", read_name="orders_x23_2")
+    kept, named = (
+        Filter("kept", "m.filter", ("scan",), "v > 1"),
+        Filter("named", "m.filter2", ("scan2",), "k IS NOT NULL"),
+    )
+    union = Union("union", "m.union", ("kept", "named"))
+    query = replace(plans.copy_plan().queries[0], operators=(first, second, kept, named, union))
+    other = (replace(kept, predicate=named.predicate), replace(named, predicate=kept.predicate))
+    (finding,) = check_reads(replace(query, operators=(first, second, *other, union)), query)
+    assert finding.code.name == "HR501"
+    one = Branches("made", "m.branches", ("scan",), (), ("v",), {})
+    (merged,) = check_reads(replace(query, operators=(first, one)), query)
+    assert merged.code.name == "HR501"
+    assert check_reads(replace(query, operators=(first, kept)), query) == []
+    changed = replace(kept, predicate="v > 2")
+    assert check_reads(replace(query, operators=(first, second, changed, named, union)), query) == []
 
 
 def test_parallelism_of_the_state_stays() -> None:

@@ -157,7 +157,7 @@ def _time_column(node: Node, order: Sequence[Sorting], span: Span) -> Field:
         message = "a stream cannot be read from its end"
         raise DiagnosticError(Diagnostic(codes.MATCH_ORDER, message, first.span, fix="remove DESC"))
     for other in order[1:]:
-        if isinstance(other.field.type, (t.Array, t.Map, t.Struct)) or other.field.type == t.VARIANT:
+        if not t.is_atomic(other.field.type) or other.field.type == t.VARIANT:
             message = f"rows cannot be sorted by a column of type {other.field.type}"
             raise DiagnosticError(Diagnostic(codes.MATCH_ORDER, message, other.span))
     return first.field

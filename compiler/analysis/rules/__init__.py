@@ -16,6 +16,7 @@ from compiler.analysis.rules.lookups import lookups
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
+from compiler.analysis.rules.null_key import null_key
 from compiler.analysis.rules.over_state import over_state
 from compiler.analysis.rules.primary_key import primary_key
 from compiler.analysis.rules.row_number import row_number
@@ -42,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     delivery,
     nondeterministic,
     primary_key,
+    null_key,
     row_number,
     over_state,
     top_n_state,

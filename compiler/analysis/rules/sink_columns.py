@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.analysis.messages import has_csv_form
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
+from compiler.jobplan.databases import is_of_jdbc
 from compiler.plan import types as t
 from compiler.plan.logical import BoundSink, LogicalPlan
 from compiler.plan.schema import Field
 
 # delta-spark 4.4.0 refuses them unless the table maps columns: DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES.
 _NOT_IN_DELTA = frozenset(" ,;{}()\n\t=")
-_NOT_IN_CSV = (t.Array, t.Map, t.Struct)
 
 
 def sink_columns(plan: LogicalPlan) -> Iterator[Diagnostic]:
@@ -38,9 +39,12 @@ def _problem(sink: BoundSink, field: Field) -> tuple[str, str] | None:
     if (
         not sink.connector.keyed_messages
         and dict(sink.options).get("format") == "csv"
-        and (isinstance(field.type, _NOT_IN_CSV) or field.type in (t.BINARY, t.VARIANT))
+        and not has_csv_form(field.type)
     ):
         return f"CSV has no form for {field.type}", f"write to_json({field.name}), or use the format json"
-    if sink.connector.name == "jdbc" and field.type in (t.NULL, t.CALENDAR_INTERVAL, t.YEAR_MONTH):
-        return f"PostgreSQL has no type for {field.type}", f"write CAST({field.name} AS STRING)"
+    if sink.connector.name == "jdbc":
+        elsewhere = is_of_jdbc(dict(sink.options))
+        if field.type in (t.NULL, t.CALENDAR_INTERVAL, t.YEAR_MONTH, *([t.DAY_TIME] if elsewhere else [])):
+            database = "JDBC" if elsewhere else "PostgreSQL"
+            return f"{database} has no type for {field.type}", f"write CAST({field.name} AS STRING)"
     return None

@@ -6,6 +6,7 @@ To add one: write its file and add it to `Operator`.
 from __future__ import annotations
 
 from compiler.jobplan.operators.aggregate import Aggregate
+from compiler.jobplan.operators.branches import Branches
 from compiler.jobplan.operators.change_aggregate import ChangeAggregate
 from compiler.jobplan.operators.change_join import ChangeJoin
 from compiler.jobplan.operators.changelog_functions import FromChangelog, ToChangelog
@@ -14,6 +15,7 @@ from compiler.jobplan.operators.filter import Filter
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.generate import Generate
 from compiler.jobplan.operators.interval_join import IntervalJoin
+from compiler.jobplan.operators.late_rows import LateRows
 from compiler.jobplan.operators.lookup_join import LookupJoin
 from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
@@ -64,8 +66,10 @@ Operator = (
     | FromChangelog
     | ToChangelog
     | Normalize
+    | Branches
     | ChangeAggregate
     | LookupTable
+    | LateRows
     | LookupJoin
     | Process
 )

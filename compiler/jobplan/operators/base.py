@@ -23,6 +23,20 @@ A scan adds it if it is asked to (`Scan.sequence`) and knows an order; it is han
 """
 
 
+_COPY: Final = "#"
+
+
+def copy_uid(uid: str, number: int) -> str:
+    """The uid of an operator, or the name of a source, for its use `number` within a query, from 2 on."""
+    return f"{uid}{_COPY}{number}"
+
+
+def original(uid: str) -> str:
+    """What a uid or a name of a source is without the number of a further use."""
+    name, _, number = uid.rpartition(_COPY)
+    return name if number.isdigit() and name else uid
+
+
 def location(options: Options) -> str:
     """Where a source or sink is, as people are told: its folder, topic or table; empty if it has none."""
     return str(options.get("path") or options.get("topic") or options.get("table") or "")

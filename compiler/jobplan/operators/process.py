@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from compiler.jobplan.operators.base import Column, Item, JobOperator, OptionValue
 
+STATE_VERSION = 4
+"""Of how the runtime lays out what it keeps of each key: a plan does not go on with the state of another."""
+
 
 class KeptState(Struct, frozen=True):
     """A state of a process function: `type` is SQL; an entry lives for `ttl_ms` after it was written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import field
 
-from compiler.jobplan.operators.base import Column, JobOperator, Options, location
+from compiler.jobplan.operators.base import Column, JobOperator, Options, location, original
 
 
 class Scan(JobOperator, frozen=True, tag="scan"):
@@ -30,6 +30,11 @@ class Scan(JobOperator, frozen=True, tag="scan"):
     marks: tuple[str, str] | None = None
     declared: tuple[Column, ...] = ()
     key: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The source's uid, which the query's other reads of it have too."""
+        return original(self.uid)
 
     @property
     def record(self) -> tuple[Column, ...]:

@@ -2,6 +2,7 @@
 
 from compiler.plan.operators.aggregate import Aggregate
 from compiler.plan.operators.boundary import Boundary
+from compiler.plan.operators.branches import Branches
 from compiler.plan.operators.change_aggregate import ChangeAggregate
 from compiler.plan.operators.change_join import ChangeJoin
 from compiler.plan.operators.distinct import Distinct
@@ -10,6 +11,7 @@ from compiler.plan.operators.from_changelog import FromChangelog
 from compiler.plan.operators.fused_aggregate import FusedAggregate
 from compiler.plan.operators.generate import Generate
 from compiler.plan.operators.interval_join import IntervalJoin
+from compiler.plan.operators.late_rows import LateRows
 from compiler.plan.operators.lookup_join import LookupJoin
 from compiler.plan.operators.lookup_table import LookupTable
 from compiler.plan.operators.match import Match
@@ -45,6 +47,7 @@ OPERATORS = (
     Window,
     Session,
     Aggregate,
+    Branches,
     ChangeAggregate,
     SessionAggregate,
     FusedAggregate,
@@ -60,6 +63,7 @@ OPERATORS = (
     ChangeJoin,
     TemporalJoin,
     LookupTable,
+    LateRows,
     LookupJoin,
     Union,
     Rebalance,
@@ -72,6 +76,7 @@ __all__ = [
     "OPERATORS",
     "Aggregate",
     "Boundary",
+    "Branches",
     "ChangeAggregate",
     "ChangeJoin",
     "Distinct",
@@ -80,6 +85,7 @@ __all__ = [
     "FusedAggregate",
     "Generate",
     "IntervalJoin",
+    "LateRows",
     "LookupJoin",
     "LookupTable",
     "Match",

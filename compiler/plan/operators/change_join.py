@@ -71,9 +71,7 @@ class ChangeJoin(StreamJoin):
         key = self._key
         # Rows are told apart by plain values only; without a key they are told apart as a whole.
         plain = key is not None and all(
-            (field := self.schema.get(name)) is not None
-            and not isinstance(field.type, (t.Array, t.Map, t.Struct))
-            for name in key
+            (field := self.schema.get(name)) is not None and t.is_atomic(field.type) for name in key
         )
         return job.ChangeJoin(
             id=id_,

@@ -27,8 +27,10 @@ class Filter(OneInput):
     predicate: Expr
 
     def _derive_schema(self) -> Schema:
-        # A deletion holds what its key's last row held, passed or not.
-        known = known_columns(self.predicate) if self.input.changelog.is_append else frozenset()
+        changes = self.input.changelog
+        # A deletion that does not name the row that goes holds what its key's last row held, passed or not.
+        by_row = changes.is_append or changes.before
+        known = known_columns(self.predicate) if by_row else frozenset()
         fields = self.input.schema.fields
         return Schema(tuple(replace(f, nullable=False) if f.name in known else f for f in fields))
 

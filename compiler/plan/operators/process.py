@@ -10,7 +10,7 @@ from typing import ClassVar
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.base import OptionValue
-from compiler.jobplan.operators.process import KeptState
+from compiler.jobplan.operators.process import STATE_VERSION, KeptState
 from compiler.plan.expr import Expr
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators._one_input import KeyedState
@@ -87,6 +87,7 @@ class Process(KeyedState):
             "keys": [[f.name, f.type.sql] for f in self.schema.fields[: len(self.keys)]],
             "states": [[s.name, s.kind, s.type] for s in self.states],
             "buckets": _BUCKETS,
+            "version": STATE_VERSION,
         }
         return hashlib.sha256(json.dumps(stored).encode()).hexdigest()[:16]
 

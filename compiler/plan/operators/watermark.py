@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
@@ -27,6 +27,9 @@ class Watermark(OneInput):
     on_null: Literal["fail", "drop", "keep"]
     max_late_rows: int | None = None
     idle_timeout_ms: int | None = None
+
+    def copied(self, number: int) -> Self:
+        return replace(super().copied(number), source=job.copy_uid(self.source, number))
 
     def _derive_schema(self) -> Schema:
         def marked(field: Field) -> Field:

@@ -14,7 +14,7 @@ from compiler.project.files import find_files, project_file
 from compiler.version import VERSION
 
 # Raised when the record's own form changes.
-_FORMAT: Final = "2"
+_FORMAT: Final = "3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,11 @@ def manifest_digest(state_root: Path) -> str:
     except OSError as error:
         # What cannot be read is reported by the compile, and never the same twice.
         return f"unreadable: {error}"
+
+
+def descriptor_digests(descriptors: Mapping[str, bytes | None]) -> dict[str, str | None]:
+    """The hashes of files that options name as descriptors; None for one that cannot be read."""
+    return {path: digest(content) if content is not None else None for path, content in descriptors.items()}
 
 
 def _functions(root: Path) -> Iterator[str]:

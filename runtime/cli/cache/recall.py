@@ -14,8 +14,16 @@ from compiler.diagnostics.diagnostic import Diagnostic, Phase, Reporter
 from compiler.diagnostics.policy import Policy, Raise
 from compiler.jobplan.codec import PlanFormatError, plan_from_json
 from compiler.kept import Files, KeptProject, NotKeptError
+from compiler.project.descriptors import read_descriptor
 from compiler.project.files import decode
-from runtime.cli.cache.inputs import Inputs, Recording, environment_digest, gather, manifest_digest
+from runtime.cli.cache.inputs import (
+    Inputs,
+    Recording,
+    descriptor_digests,
+    environment_digest,
+    gather,
+    manifest_digest,
+)
 from runtime.cli.cache.record import Findings, Record
 from runtime.cli.cache.store import load, save
 from runtime.cli.pipeline import Pipeline, compile_path, compile_read, no_garbage_collection, read
@@ -186,6 +194,8 @@ def _same_surroundings(record: Record, inputs: Inputs, root: Path) -> bool:
         record.base == inputs.base
         and record.environment_digest == environment_digest(record.environment, record.salt, os.environ)
         and record.manifest == manifest_digest((root / record.state).absolute())
+        and record.descriptors
+        == descriptor_digests({path: read_descriptor(root, path) for path in record.descriptors})
     )
 
 
@@ -230,6 +240,8 @@ def _record(pipeline: Pipeline, made: Made, inputs: Inputs, files: Files, given:
             environment_digest=environment_digest(names, salt, os.environ),
             state=made.state,
             manifest=manifest_digest((pipeline.project_dir / made.state).absolute()),
+            # Where only a part was compiled there are none.
+            descriptors=descriptor_digests(pipeline.project.descriptors if pipeline.project else {}),
             project=made.project,
             plan=pipeline.plan_json if pipeline.plan is not None else None,
             findings=tuple(findings.kept(phase, d) for phase, d in made.found),

@@ -65,6 +65,8 @@ class Record(Struct, frozen=True):
         environment_digest: the hash of their values.
         state: the state root, relative to the project.
         manifest: the hash of its memory.
+        descriptors: hashes of the files that options name as descriptors, by the paths as they are written;
+            None for one that could not be read.
         project: the project's name.
         plan: the job plan as JSON, None if there were errors.
         findings: all findings.
@@ -83,6 +85,7 @@ class Record(Struct, frozen=True):
     environment_digest: str
     state: str
     manifest: str
+    descriptors: dict[str, str | None]
     project: str
     plan: str | None
     findings: tuple[Found, ...]

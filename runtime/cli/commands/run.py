@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from runtime.jobs.report import RunReport
 
 _ABANDONED = 130
+_WAITING = (
+    "the cluster has given no executor yet: no worker has the cores and the memory that are asked for, "
+    "or others have taken them"
+)
 
 
 @click.command("run", short_help="Compile the project, or one script, and run its queries.")
@@ -168,6 +172,7 @@ def _run(
                 control=control,
                 events=lambda event: show().event(event),
                 say=lambda text: show().say(text),
+                waiting=lambda: output.both(_WAITING, "waiting"),
                 started=signals.started,
                 environment=environment,
             )

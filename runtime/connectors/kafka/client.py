@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import logging
-import re
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-_log = logging.getLogger(__name__)
+from compiler.jobplan.model import Options
+from runtime.connectors import retries
+from runtime.connectors.kafka.security import given, login_of, store_of
+from runtime.connectors.retries import Passing
+
 _T = TypeVar("_T")
 
 Conf = dict[str, Any]
 
 _CALL_MS: Final = 15_000
-_FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 30.0
 _TRANSACTION_TIMEOUT_MS: Final = 120_000
-_JAAS: Final = re.compile(r'\b(username|password)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))')
 
 # Java's names of what librdkafka calls otherwise.
 _RENAMED: Final = {
@@ -66,10 +64,6 @@ _PASSING: Final = frozenset((
 UNREACHABLE, LOGIN, TOPIC, MESSAGE, OTHER = "unreachable", "login", "topic", "message", "other"
 
 
-class BadOption(ValueError):
-    """An option that librdkafka cannot be given; the message says why, and never repeats its value."""
-
-
 class Failed(Exception):
     """What went wrong at the broker: `kind` is one of the above, the message one line."""
 
@@ -79,31 +73,25 @@ class Failed(Exception):
         self.detail = detail
 
 
-def client_conf(options: Mapping[str, object]) -> Conf:
+def client_conf(options: Options) -> Conf:
     """A client's configuration for the options under `properties.`, which are those of Java's client.
 
     Raises:
         BadOption: there is no such thing in librdkafka.
     """
-    given = {
-        name.removeprefix("properties."): str(value)
-        for name, value in options.items()
-        if name.startswith("properties.")
-    }
+    found = given(options)
     # What its log says the exceptions say too, and once.
     conf: Conf = {"log_level": 0}
-    for name, value in given.items():
+    for name, value in found.items():
         if name == "buffer.memory":
             conf["queue.buffering.max.kbytes"] = max(1, int(value) // 1024)
         elif name in ("ssl.truststore.location", "ssl.keystore.location"):
-            conf.update(_store(name, value, given))
+            conf.update(store_of(name, found))
         elif name == "ssl.endpoint.identification.algorithm":
             conf[name] = value or "none"
         elif name not in _WITHOUT_EFFECT:
             conf[_RENAMED.get(name, name)] = value
-    if "sasl.jaas.config" in given:
-        conf.update(_login(given["sasl.jaas.config"]))
-    return conf
+    return conf | login_of(found)
 
 
 def producer_conf(conf: Conf, transactional_id: str) -> Conf:
@@ -150,39 +138,23 @@ def _kind(error: KafkaError) -> str:
     return UNREACHABLE if code in _PASSING or error.retriable() or error.txn_requires_abort() else OTHER
 
 
-def retried(retries: int, step: Callable[[], _T]) -> _T:
+def retried(times: int, step: Callable[[], _T]) -> _T:
     """Does a step, again and again while the broker is away.
 
     Raises:
-        Failed: it failed for good, or once more than `retries` times.
+        Failed: it failed for good, or once more than `times`.
     """
-    for number in range(retries + 1):
+
+    def judged() -> _T:
         try:
             return step()
-        except (KafkaException, Failed) as error:
-            found = failed(error)
-            if found.kind != UNREACHABLE or number == retries:
-                raise found from error
-            pause = min(_FIRST_PAUSE_SECONDS * 2**number, _LONGEST_PAUSE_SECONDS)
-            _log.warning("kafka: %s; trying again in %.1f s", found.detail, pause)
-            time.sleep(pause)
-    raise AssertionError("a last try returns or raises")
+        except KafkaException as error:
+            raise failed(error) from error
+
+    return retries.retried(times, judged, _passing)
 
 
-def _store(name: str, value: str, given: Mapping[str, str]) -> Conf:
-    """Files of certificates and keys: librdkafka reads PEM and, of keys, PKCS12."""
-    kind = given.get(name.replace("location", "type"), "JKS").upper()
-    if kind == "PEM" and name == "ssl.truststore.location":
-        return {"ssl.ca.location": value}
-    if kind == "PEM":
-        return {"ssl.certificate.location": value, "ssl.key.location": value}
-    if kind == "PKCS12" and name == "ssl.keystore.location":
-        return {"ssl.keystore.location": value}
-    raise BadOption(f"properties.{name}: a store of type {kind} can be read by Java alone, PEM by both")
-
-
-def _login(jaas: str) -> Conf:
-    found = {match[1]: match[2] if match[2] is not None else match[3] for match in _JAAS.finditer(jaas)}
-    if found.keys() != {"username", "password"}:
-        raise BadOption("properties.sasl.jaas.config: no username and password can be found in it")
-    return {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in found.items()}
+def _passing(error: Exception) -> Passing | None:
+    if isinstance(error, Failed) and error.kind == UNREACHABLE:
+        return Passing(f"kafka: {error.detail}")
+    return None

@@ -12,9 +12,11 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from confluent_kafka import (
     Consumer,
@@ -37,6 +39,7 @@ from runtime.connectors.kafka.client import (
 )
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 _METADATA: Final = re.compile(r"headrace incarnation=(\S+) epoch=(-?\d+) tasks=(\d+)")
 _LOOK_SECONDS: Final = 1.0
@@ -70,8 +73,8 @@ class Ledger:
     topic: str
     name: str
 
-    def id(self, task: int) -> str:
-        """The transactional id of a task, and the name of its group."""
+    def id(self, task: int | str) -> str:
+        """The transactional id of a task, and the name of its group; of no task, what all begin with."""
         return f"{self.name}/{self.topic}/{task}"
 
     @property
@@ -103,17 +106,34 @@ class Ledger:
                 raise Failed(TOPIC, str(found.error.str()))
             return len(found.partitions)
 
-    def read(self) -> tuple[Record | None, ...]:
-        """The records of all tasks, of which the first one knows the number; empty if it is not there.
+    def peek(self) -> tuple[Record | None, ...]:
+        """As `read`, but disturbs nobody: what an open transaction is about to say is left out.
 
         Raises:
             KafkaException: the broker does not answer.
         """
-        (first,) = self._records(range(1))
-        return () if first is None else (first, *self._records(range(1, first.tasks)))
+        return self._all(partial(self._record, settled=False))
+
+    def read(self) -> tuple[Record | None, ...]:
+        """The records of all tasks, of which the first one knows the number; empty if it is not there.
+
+        Whoever wrote before is fenced first: a killed run's transaction that has sent its offset and is not
+        committed would hold the answer back until it times out.
+
+        Raises:
+            KafkaException: the broker does not answer.
+        """
+
+        def fenced(task: int) -> Record | None:
+            self._fence(task)
+            return self._record(task)
+
+        return self._all(fenced)
 
     def claim(self, record: Record, over: bool) -> None:
         """Fences whoever wrote before, and writes the groups of all tasks, the first one's last.
+
+        A group that says of a later epoch of the same checkpoint is left as it is.
 
         Args:
             record: what they are to say.
@@ -123,41 +143,67 @@ class Ledger:
             Taken: they are there.
             KafkaException: the broker does not answer.
         """
-        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-            list(pool.map(lambda task: self._claim(task, record, over), range(1, record.tasks)))
+        self._at_once(lambda task: self._claim(task, record, over), range(1, record.tasks))
         self._claim(0, record, over)
 
     def forget(self) -> None:
-        """Fences whoever wrote before, and deletes the groups; the first, which knows the others, last."""
-        tasks = len(self.read())
-        for task in range(tasks):
-            Producer(producer_conf(self.conf, self.id(task)), logger=_log).init_transactions(self.seconds)
-        admin = AdminClient(self.conf, logger=_log)
-        for several in (range(1, tasks), range(min(tasks, 1))):
-            names = [self.id(task) for task in several]
-            for done in admin.delete_consumer_groups(names).values() if names else ():
-                done.result(self.seconds)
+        """Fences whoever wrote before, and deletes the groups.
 
-    def _records(self, tasks: range) -> list[Record | None]:
+        All that the broker lists go, whatever the first one says, and one that is gone is passed over: so it
+        can be done again after it was cut off.
+
+        Raises:
+            KafkaException: the broker does not answer, or keeps a group.
+        """
+        admin = AdminClient(self.conf, logger=_log)
+        listed = admin.list_consumer_groups(request_timeout=self.seconds).result()
+        if listed.errors:
+            raise listed.errors[0]
+        prefix = self.id("")
+        numbers = (group.group_id.removeprefix(prefix) for group in listed.valid)
+        tasks = sorted(int(number) for number in numbers if number.isdecimal())
+        self._at_once(self._fence, tasks)
+        names = [self.id(task) for task in tasks]
+        deletions = admin.delete_consumer_groups(names, request_timeout=self.seconds) if names else {}
+        for deletion in deletions.values():
+            try:
+                deletion.result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                    raise
+
+    def _all(self, look: Callable[[int], Record | None]) -> tuple[Record | None, ...]:
+        first = look(0)
+        return () if first is None else (first, *self._at_once(look, range(1, first.tasks)))
+
+    def _at_once(self, step: Callable[[int], _T], tasks: Sequence[int]) -> list[_T]:
         # Librdkafka 2.16's ListConsumerGroupOffsets would ask as many at once, but kills the process if the
         # broker answers with an error, as one does that has just come up.
         with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-            return list(pool.map(self._record, tasks))
+            return list(pool.map(step, tasks))
 
-    def _record(self, task: int) -> Record | None:
-        consumer = group_of(self.conf, self.id(task))
+    def _fence(self, task: int) -> Producer:
+        """A producer that ends the transactions of all others with the task's id."""
+        producer = Producer(producer_conf(self.conf, self.id(task)), logger=_log)
+        producer.init_transactions(self.seconds)
+        return producer
+
+    def _record(self, task: int, *, settled: bool = True) -> Record | None:
+        consumer = group_of(self.conf, self.id(task), settled=settled)
         try:
             return committed(consumer, self)
         finally:
             consumer.close()
 
     def _claim(self, task: int, record: Record, over: bool) -> None:
-        producer = Producer(producer_conf(self.conf, self.id(task)), logger=_log)
-        producer.init_transactions(self.seconds)
+        producer = self._fence(task)
         consumer = group_of(self.conf, self.id(task))
         try:
             found = committed(consumer, self)
-            if found and found.incarnation != record.incarnation and found.epoch >= 0 and not over:
+            if found and found.incarnation == record.incarnation:
+                if found == record or found.epoch > record.epoch:
+                    return
+            elif found and found.epoch >= 0 and not over:
                 raise Taken
             producer.begin_transaction()
             commit_epoch(producer, consumer, self, record)
@@ -166,9 +212,14 @@ class Ledger:
             consumer.close()
 
 
-def group_of(conf: Conf, name: str) -> Consumer:
-    """A consumer that joins no group and reads nothing, but stands for a group in calls about its offsets."""
-    return Consumer({**conf, "group.id": name, "enable.auto.commit": False}, logger=_log)
+def group_of(conf: Conf, name: str, *, settled: bool = True) -> Consumer:
+    """A consumer that joins no group and reads nothing, but stands for a group in calls about its offsets.
+
+    If it is not `settled`, it does not wait for open transactions.
+    """
+    level = "read_committed" if settled else "read_uncommitted"
+    ours = {"group.id": name, "enable.auto.commit": False, "isolation.level": level}
+    return Consumer({**conf, **ours}, logger=_log)
 
 
 def committed(consumer: Consumer, ledger: Ledger) -> Record | None:

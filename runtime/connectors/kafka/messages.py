@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from compiler.jobplan.formats import file_format, key_fields, key_format, spark_options, value_fields
 from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
-from runtime.connectors.kafka.avro import write_avro
+from runtime.connectors.kafka.avro import clocks_of, write_avro
 from runtime.connectors.kafka.registry import number_of
 from runtime.connectors.sinks.base import columns_of
 from runtime.connectors.sinks.settle import settle
@@ -19,11 +19,6 @@ from runtime.spark.changes import DELETE
 from runtime.spark.context import quote
 
 _HEADERS: Final = "array<struct<key: string, value: binary>>"
-
-
-def message_keys(sink: Sink) -> list[str]:
-    """The columns of a message's key."""
-    return list(key_fields(sink.options))
 
 
 def settles(sink: Sink) -> bool:
@@ -58,31 +53,42 @@ def as_messages(sink: Sink, rows: DataFrame) -> DataFrame:
     if form == "debezium-json":
         value = _debezium(sink, named)
     else:
-        value = _encoded(sink, named, form, "value")
+        value = _encoded(sink, rows, named, form, "value")
         if sink.upsert:
             value = F.when(F.col(OP_COLUMN) != DELETE, value)
     parts = [value.alias("value")]
     keys = key_fields(options)
     if keys:
-        parts.append(_encoded(sink, keys, key_format(options), "key").alias("key"))
+        parts.append(_encoded(sink, rows, keys, key_format(options), "key").alias("key"))
     parts += [_METADATA[key](F.col(quote(name))).alias(key) for name, key in sink.metadata.items()]
     return rows.select(*parts)
 
 
-def _encoded(sink: Sink, named: Mapping[str, str], form: str, part: str) -> Column:
+def _encoded(sink: Sink, rows: DataFrame, named: Mapping[str, str], form: str, part: str) -> Column:
     """Columns as a message's key or value, under the names that they have there."""
     if form == "raw":
         return F.col(quote(next(iter(named))))
     row = _row(named)
+    if form == "protobuf":
+        # Imported by those alone who use it.
+        from runtime.connectors.kafka.protobuf import write_protobuf
+
+        # A row that is deleted has no value, and may have NULL where a message cannot.
+        there = F.col(OP_COLUMN) != DELETE if sink.upsert and part == "value" else F.lit(True)
+        return write_protobuf(F.when(there, row), sink.options, part)
     if form in ("avro", "avro-confluent"):
         schema = str(sink.options["avro.schema" if part == "value" else "key.avro.schema"])
         number = number_of(sink.options, part, schema) if form == "avro-confluent" else None
-        return write_avro(row, schema, number)
+        return write_avro(_row(named, clocks_of(schema, rows.sparkSession)), schema, number)
     return F.to_csv(row, _options(sink, form)) if form == "csv" else _json(sink, row, form)
 
 
-def _row(named: Mapping[str, str]) -> Column:
-    return F.struct(*(F.col(quote(column)).alias(name) for column, name in named.items()))
+def _row(named: Mapping[str, str], types: Mapping[str, str] | None = None) -> Column:
+    """Columns as a struct, of other types if there are any by the names in lower case."""
+    columns = {there: F.col(quote(name)) for name, there in named.items()}
+    if types:
+        columns = {there: column.cast(types[there.lower()]) for there, column in columns.items()}
+    return F.struct(*(column.alias(there) for there, column in columns.items()))
 
 
 def _json(sink: Sink, row: Column, form: str) -> Column:

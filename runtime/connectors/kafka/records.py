@@ -21,9 +21,9 @@ from compiler.jobplan.formats import (
     spark_options,
     value_fields,
 )
-from runtime.connectors.kafka.avro import is_broken, nullable, read_avro, read_registered
-from runtime.connectors.kafka.registry import schemas_of
-from runtime.connectors.sources.arrival import sequence
+from runtime.connectors.kafka.avro import check_record, fitted, is_broken, read_avro, read_registered
+from runtime.connectors.kafka.registry import schemas_of, subject_of
+from runtime.spark.changes import sequence
 from runtime.spark.context import quote
 
 # What the failure mapper looks for.
@@ -35,7 +35,7 @@ _CORRUPT, _BAD, _POSITION, _PARTITION = "__corrupt", "__bad", "__position", "__p
 _CHANGE: Final = "__change"
 _OURS: Final = (_VALUE, _KEY, _RAW_VALUE, _RAW_KEY, _CORRUPT, _BAD, _POSITION, _PARTITION, _CHANGE)
 
-_AVRO: Final = ("avro", "avro-confluent")
+_BYTES: Final = ("avro", "avro-confluent", "protobuf")
 # Debezium's codes: created, read by a snapshot, updated; of which upsert topics know the last.
 _UPDATE: Final = "u"
 _PUT: Final = ("c", "r", _UPDATE)
@@ -54,6 +54,11 @@ class _Layout:
     scan: job.Scan
     keys: Mapping[str, str]
     value: tuple[str, ...]
+
+    @property
+    def types(self) -> dict[str, str]:
+        """The types of the columns, as they are declared."""
+        return {column.name: column.type for column in self.scan.declared or self.scan.columns}
 
     @property
     def changes(self) -> bool:
@@ -95,7 +100,7 @@ def read_messages(messages: DataFrame, scan: job.Scan) -> DataFrame:
         raw, place = scan.marks
         return parsed.select(*columns, F.col(_BAD).alias(raw), F.col(_POSITION).alias(place), *hidden)
     what = F.concat(
-        F.lit(f"{BAD_RECORD_MARKER} source={scan.uid} position="), _POSITION, F.lit(" "), F.col(_BAD)
+        F.lit(f"{BAD_RECORD_MARKER} source={scan.source} position="), _POSITION, F.lit(" "), F.col(_BAD)
     )
     fine = F.when(F.col(_BAD).isNull(), F.lit(True)).otherwise(F.raise_error(what).cast("boolean"))
     return parsed.where(fine).select(*columns, *hidden)
@@ -104,7 +109,7 @@ def read_messages(messages: DataFrame, scan: job.Scan) -> DataFrame:
 def _parts(layout: _Layout) -> list[Column]:
     """Key and value, parsed and as they came, and where the message stood."""
     options = layout.scan.options
-    types = {c.name: c.type for c in layout.scan.declared or layout.scan.columns}
+    types = layout.types
     value, form = F.col("value"), file_format(options)
     position = F.concat_ws("/", "topic", F.col("partition").cast("string"), F.col("offset").cast("string"))
     parts = [
@@ -136,7 +141,15 @@ def _parse(data: Column, fields: Mapping[str, str], form: str, scan: job.Scan, p
     if form == "avro":
         return read_avro(data, str(scan.options["avro.schema" if part == "value" else "key.avro.schema"]))
     if form == "avro-confluent":
-        return read_registered(data, schemas_of(scan.options, part), fields, scan.uid)
+        schemas = schemas_of(scan.options, part)
+        for number, schema in schemas.items():
+            check_record(schema, f"schema {number} of subject `{subject_of(scan.options, part)}`")
+        return read_registered(data, schemas, fields, scan.source)
+    if form == "protobuf":
+        # Imported by those alone who use it.
+        from runtime.connectors.kafka.protobuf import read_protobuf
+
+        return read_protobuf(data, scan.options, part, fields)
     if form == "raw":
         ((name, type_),) = fields.items()
         return F.when(data.isNotNull(), F.struct(data.cast(type_).alias(name)))
@@ -156,29 +169,35 @@ def _parse(data: Column, fields: Mapping[str, str], form: str, scan: job.Scan, p
 
 def _text(data: Column, form: str) -> Column:
     """What is shown of a key or a value that cannot be read; bytes that are no text in base 64."""
-    return F.base64(data) if form in _AVRO else data.cast("string")
+    # Spark breaks base 64 into lines.
+    return F.replace(F.base64(data), F.lit("\r\n"), F.lit("")) if form in _BYTES else data.cast("string")
 
 
 def _bad(layout: _Layout) -> Column:
     """The text of a message that cannot be read, or NULL."""
     options = layout.scan.options
-    bad = F.when(_broken(_VALUE, _RAW_VALUE, file_format(options)), F.col(_RAW_VALUE))
+    values = {name: name for name in layout.value}
+    broken = _broken(layout, _VALUE, _RAW_VALUE, file_format(options), values)
+    bad = F.when(broken, F.col(_RAW_VALUE))
     if layout.debezium:
         bad = F.coalesce(bad, F.when(~_is_change(_envelope(layout)), F.col(_RAW_VALUE)))
     if layout.keys:
-        broken = _broken(_KEY, _RAW_KEY, key_format(options))
+        broken = _broken(layout, _KEY, _RAW_KEY, key_format(options), layout.keys)
         bad = F.coalesce(bad, F.when(broken, F.col(_RAW_KEY)))
         if layout.changes and not layout.debezium:
             bad = F.coalesce(bad, F.when(F.col(_RAW_KEY).isNull(), F.lit("a message without a key")))
     return bad
 
 
-def _broken(record: str, raw: str, form: str) -> Column:
+def _broken(layout: _Layout, record: str, raw: str, form: str, named: Mapping[str, str]) -> Column:
     if form == "raw":
         return F.lit(False)
     parsed = F.col(record)
-    if form in _AVRO:
-        return F.col(raw).isNotNull() & is_broken(parsed)
+    if form in _BYTES:
+        # Avro's smallest number is an INT.
+        small = {name: layout.types[name] for name in named if layout.types[name] in ("TINYINT", "SMALLINT")}
+        lost = [fitted(parsed.getField(named[name]), type_)[1] for name, type_ in small.items()]
+        return F.col(raw).isNotNull() & reduce(or_, lost, is_broken(parsed))
     broken = parsed.isNull() | parsed.getField(_CORRUPT).isNotNull()
     if form != "csv":
         # An array of records would lose all but the first one.
@@ -209,7 +228,7 @@ def _column(layout: _Layout, name: str) -> Column:
 def _field(layout: _Layout, column: str, record: Column, name: str) -> Column:
     """A field of a key or a value; what Avro holds in another type gets the declared one."""
     declared = next(c.type for c in layout.scan.columns if c.name == column)
-    return record.getField(name).cast(nullable(declared))
+    return fitted(record.getField(name), declared)[0]
 
 
 # --- Debezium's envelope

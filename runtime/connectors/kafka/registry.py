@@ -8,8 +8,9 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from functools import lru_cache
+from http.client import HTTPException
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from compiler.diagnostics.codes import UNREACHABLE, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -65,9 +66,10 @@ def _registered(known: tuple[tuple[str, str], ...], part: str, schema: str) -> i
 
 
 def _call(options: Options, part: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-    url = f"{str(options['avro-confluent.url']).rstrip('/')}/{path}"
+    base, login = _address(str(options["avro-confluent.url"]))
+    url = f"{base.rstrip('/')}/{path}"
     headers = {"Accept": _KIND, "Content-Type": _KIND}
-    user = options.get("avro-confluent.basic-auth.user-info")
+    user = options.get("avro-confluent.basic-auth.user-info", login)
     if user is not None:
         headers["Authorization"] = f"Basic {base64.b64encode(str(user).encode()).decode()}"
     data = json.dumps(body).encode() if body is not None else None
@@ -77,15 +79,22 @@ def _call(options: Options, part: str, path: str, body: Mapping[str, str] | None
             return json.load(answer)
     except urllib.error.HTTPError as error:
         raise DiagnosticError(_refused(options, part, error)) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         raise DiagnosticError(
             Diagnostic(
                 UNREACHABLE,
-                f"the schema registry at {options['avro-confluent.url']} does not answer",
+                f"the schema registry at {base} does not answer",
                 cause=str(getattr(error, "reason", error)),
                 fix="look whether it runs and 'avro-confluent.url' is right",
             )
         ) from error
+
+
+def _address(url: str) -> tuple[str, str | None]:
+    """A URL without the login that it may have, which is not to be shown and which urllib cannot use."""
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=host)), unquote(login) if at else None
 
 
 def _refused(options: Options, part: str, error: urllib.error.HTTPError) -> Diagnostic:

@@ -11,7 +11,7 @@ from compiler.jobplan.model import LookupTable
 from runtime.connectors import paths
 from runtime.connectors.lookups.pins import Pins, folder_name
 from runtime.connectors.sources.delta import mismatches, no_table
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, ddl_of
 
 
 class DeltaLookup:
@@ -29,7 +29,7 @@ class DeltaLookup:
         pins = Pins(ctx.query_folder / "lookups" / folder_name(table.uid))
         (version,) = pins.of(ctx.epoch, table.refresh_ms, lambda: (_newest(ctx, place),))
         rows = ctx.session.read.format("delta").option("versionAsOf", version).load(place)
-        declared = ", ".join(f"{quote(column.name)} {column.type}" for column in table.columns)
+        declared = ddl_of(table.columns)
         found = mismatches(table.uid, declared, rows.schema)
         if found:
             raise DiagnosticError(*found)

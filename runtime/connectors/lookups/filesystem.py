@@ -17,7 +17,7 @@ from compiler.jobplan.model import LookupTable
 from runtime.connectors import paths
 from runtime.connectors.lookups.pins import Pins, folder_name, remove_but
 from runtime.files import TEMPORARY
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, ddl_of
 
 _MOST_TRIES = 5
 
@@ -28,7 +28,7 @@ class FilesystemLookup:
     def read(self, table: LookupTable, ctx: Context) -> DataFrame:
         """All files under the path, as they were when the epoch began."""
         path = str(table.options["path"])
-        schema = ", ".join(f"{quote(column.name)} {column.type}" for column in table.columns)
+        schema = ddl_of(table.columns)
         reader = (
             ctx.session.read.schema(schema)
             .format(file_format(table.options))

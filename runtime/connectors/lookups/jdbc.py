@@ -10,7 +10,7 @@ from compiler.jobplan.model import LookupTable
 from runtime.connectors import paths
 from runtime.connectors.lookups.pins import Pins, folder_name, remove_but
 from runtime.connectors.postgres import snapshot
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, ddl_of
 
 
 class JdbcLookup:
@@ -23,7 +23,7 @@ class JdbcLookup:
         """The rows that were there when the epoch began."""
         assert ctx.query_folder is not None
         assert ctx.epoch is not None
-        schema = ", ".join(f"{quote(column.name)} {column.type}" for column in table.columns)
+        schema = ddl_of(table.columns)
         folder = ctx.query_folder / "lookups" / folder_name(table.uid)
         copies, pins = folder / "files", Pins(folder)
         timezone = str(ctx.session.conf.get("spark.sql.session.timeZone"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -13,12 +11,10 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from compiler.jobplan.model import Options
-
-_log = logging.getLogger(__name__)
+from runtime.connectors import retries
+from runtime.connectors.retries import Passing
 
 _T = TypeVar("_T")
-_FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 30.0
 # A worker that hangs in a transaction holds a lock on its part of the epoch for no longer than this.
 _SESSION = "-c idle_in_transaction_session_timeout=300000"
 _KEEPALIVE = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
@@ -124,26 +120,17 @@ def may_pass(error: BaseException) -> bool:
     return state[:2] in ("08", "57") or state == "53300"
 
 
-def pauses(retries: int) -> list[float]:
-    """Seconds to wait before each further try, twice as long each time."""
-    return [min(_FIRST_PAUSE_SECONDS * 2**n, _LONGEST_PAUSE_SECONDS) for n in range(retries)]
-
-
-def retried(retries: int, step: Callable[[], _T]) -> _T:
+def retried(times: int, step: Callable[[], _T]) -> _T:
     """Does a step, again and again while its failure may pass.
 
     Raises:
-        psycopg.Error: it failed for good, or once more than `retries` times.
+        psycopg.Error: it failed for good, or once more than `times`.
     """
-    for pause in pauses(retries):
-        try:
-            return step()
-        except psycopg.Error as error:
-            if not may_pass(error):
-                raise
-            _log.warning("database: %s; trying again in %.1f s", one_line(error), pause)
-            time.sleep(pause)
-    return step()
+    return retries.retried(times, step, _passing)
+
+
+def _passing(error: Exception) -> Passing | None:
+    return Passing(f"database: {one_line(error)}") if may_pass(error) else None
 
 
 def one_line(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Options
 from runtime.connectors.postgres import read, table
 from runtime.connectors.postgres.connection import Address, BadUrl, address, may_pass, one_line, retried
-from runtime.files import TEMPORARY
+from runtime.files import TEMPORARY, rename_durably
 
 _RETRIES = 5
 
@@ -46,10 +46,10 @@ def take(source: str, options: Options, ddl: str, timezone: str, file: Path) -> 
 
     try:
         retried(retries, attempt)
-    except read.UnreadableValue as error:
+    except (read.UnreadableValue, psycopg.DataError) as error:
         problem = f"table {asked.text} of source {source} has a value that is none of the declared type"
         fix = "declare the column wider, or as STRING"
-        raise DiagnosticError(Diagnostic(BAD_RECORD, problem, cause=str(error), fix=fix)) from error
+        raise DiagnosticError(Diagnostic(BAD_RECORD, problem, cause=one_line(error), fix=fix)) from error
     except psycopg.Error as error:
         fix = (
             f"start the server, or correct the option url; it was tried {retries + 1} times"
@@ -58,7 +58,7 @@ def take(source: str, options: Options, ddl: str, timezone: str, file: Path) -> 
         )
         problem = f"source {source} cannot read {where.shown} {asked.text}"
         raise DiagnosticError(Diagnostic(UNREACHABLE, problem, cause=one_line(error), fix=fix)) from error
-    temporary.rename(file)
+    rename_durably(temporary, file)
 
 
 def _address(source: str, options: Options) -> Address:

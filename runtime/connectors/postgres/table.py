@@ -11,8 +11,10 @@ from pyspark.sql import types as t
 
 from compiler.diagnostics.codes import TABLE_MISMATCH
 from compiler.diagnostics.diagnostic import Diagnostic
+from runtime.connectors.names import split_name
 from runtime.connectors.postgres.encode import Encoding
 from runtime.connectors.postgres.types import ColumnType, encoding, new_type
+from runtime.connectors.table_findings import mismatch
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -71,16 +73,7 @@ class TableColumn:
 
 def parse_table(text: str) -> Table:
     """`orders`, `shop.orders`; a name with dots or capitals that matter stands in double quotes."""
-    parts: list[str] = [""]
-    quoted = False
-    for char in text:
-        if char == '"':
-            quoted = not quoted
-        elif char == "." and not quoted and len(parts) == 1:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return Table(parts[0] if len(parts) > 1 else None, parts[-1])
+    return Table(*split_name(text))
 
 
 def find_columns(connection: Connection, table: Table) -> list[TableColumn] | None:
@@ -151,18 +144,18 @@ def judge(
             near = next((name for name in there if name.lower() == field.name.lower()), None)
             fix = f"ALTER TABLE {table.text} ADD COLUMN {_quoted(field.name)} {wanted}"
             found.append(
-                _mismatch(
-                    sink, table, f"no column {field.name}", f"its columns are {', '.join(there)}",
+                mismatch(
+                    sink, table.text, f"no column {field.name}", f"its columns are {', '.join(there)}",
                     f"rename it to {near}, with AS" if near else fix,
                 )
             )  # fmt: skip
         elif column.closed:
-            found.append(_mismatch(sink, table, f"a column {field.name} that it fills itself",
+            found.append(mismatch(sink, table.text, f"a column {field.name} that it fills itself",
                                    "it is generated", "leave the column out of the sink"))  # fmt: skip
         elif how is None:
             found.append(
-                _mismatch(
-                    sink, table, f"a column {field.name} that cannot hold the sink's",
+                mismatch(
+                    sink, table.text, f"a column {field.name} that cannot hold the sink's",
                     f"it is {column.type.shown}, its sink's {field.dataType.simpleString()} needs {wanted}",
                     f"ALTER TABLE {table.text} ALTER COLUMN {_quoted(field.name)} TYPE {wanted}, "
                     "or CAST the column in the sink's query",
@@ -172,9 +165,9 @@ def judge(
             encodings[field.name] = how
     ours = {field.name for field in fields}
     found += [
-        _mismatch(
+        mismatch(
             sink,
-            table,
+            table.text,
             f"a column {column.name} that must have a value, and the sink has none for it",
             "it is NOT NULL and has no default",
             f"add it to the sink, or ALTER TABLE {table.text} ALTER {_quoted(column.name)} DROP NOT NULL",
@@ -185,8 +178,8 @@ def judge(
     if key and not found and set(key) not in _unique_keys(connection, table):
         columns = ", ".join(map(_quoted, key))
         found.append(
-            _mismatch(
-                sink, table, f"no unique index on ({columns})",
+            mismatch(
+                sink, table.text, f"no unique index on ({columns})",
                 "the sink finds the row that it replaces by its primary key",
                 f"ALTER TABLE {table.text} ADD PRIMARY KEY ({columns})",
             )
@@ -194,23 +187,9 @@ def judge(
     return encodings, found
 
 
-def missing(sink: str, table: Table, statement: str) -> Diagnostic:
-    """HR417 for a table that is not there."""
-    return Diagnostic(
-        TABLE_MISMATCH,
-        f"sink {sink} writes to table {table.text}, which does not exist",
-        fix=f"set create_table = true, or make it: {statement}",
-    )
-
-
 def _unique_keys(connection: Connection, table: Table) -> list[set[str]]:
     rows = connection.execute(_KEYS, [table.text]).fetchall()
     return [set(row[0]) for row in rows if isinstance(row[0], list)]
-
-
-def _mismatch(sink: str, table: Table, has: str, cause: str, fix: str) -> Diagnostic:
-    message = f"table {table.text} of sink {sink} has {has}"
-    return Diagnostic(TABLE_MISMATCH, message, cause=cause, fix=fix)
 
 
 def _quoted(name: str) -> str:

@@ -9,10 +9,12 @@ from typing import Protocol
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as t
 
+from compiler.jobplan.formats import key_fields
 from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
-from runtime.spark.context import quote
+from runtime.spark.context import quote, struct_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,29 @@ def columns_of(sink: Sink, batch: DataFrame) -> DataFrame:
 def changes_of(sink: Sink, batch: DataFrame, *more: Column) -> DataFrame:
     """As `columns_of`, with the operation of each change in front, if they are changes, and `more` behind."""
     return batch.select(*([OP_COLUMN] if sink.upsert else []), *_columns(sink), *more)
+
+
+def placed_by(sink: Sink) -> list[Column]:
+    """By what an epoch's rows are put into tasks, of which each notes by itself that its part is written.
+
+    A row must get into the same task whenever the epoch runs, and rows of one key into one. So they go by
+    what a replay gives alike to the bit, of their key if there is one: a sum of floating-point numbers, and a
+    list, depend on the order in which rows came. Rows that have no such column are all one task's.
+    """
+    keys = {name.lower() for name in (*key_fields(sink.options),) or sink.primary_key}
+    fields = struct_of(sink.columns).fields
+    among = [field for field in fields if not keys or field.name.lower() in keys]
+    exact = [field.name for field in among if _is_exact(field.dataType)]
+    if exact:
+        return [F.col(quote(name)) for name in exact]
+    # Always 0, which Spark must not know: it makes one task of rows that are placed by a constant.
+    return [F.pmod(F.hash(F.col(quote(fields[0].name)).isNull()), F.lit(1))]
+
+
+def _is_exact(kind: t.DataType) -> bool:
+    if isinstance(kind, t.StructType):
+        return all(_is_exact(field.dataType) for field in kind.fields)
+    return not isinstance(kind, (t.FloatType, t.DoubleType, t.ArrayType, t.MapType, t.VariantType))
 
 
 def _columns(sink: Sink) -> list[Column]:

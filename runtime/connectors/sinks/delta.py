@@ -22,7 +22,7 @@ from runtime.connectors.sinks.base import SinkContext, columns_of
 from runtime.connectors.sinks.delta_append import Append
 from runtime.connectors.sinks.settle import settle
 from runtime.spark.changes import DELETE
-from runtime.spark.context import quote
+from runtime.spark.context import quote, struct_of
 
 _LOG = "_delta_log"
 _SINK, _PROJECT = "headrace.sink", "headrace.project"
@@ -173,10 +173,8 @@ class DeltaWriter:
         """
         there = {field.name.lower(): field.dataType for field in schema.fields}
         found: list[Diagnostic] = []
-        for column in self._sink.columns:
-            kind = t.StructType.fromDDL(f"{quote(column.name)} {column.type}")
-            assert isinstance(kind, t.StructType)
-            wanted, has = kind.fields[0].dataType, there.get(column.name.lower())
+        for column, field in zip(self._sink.columns, struct_of(self._sink.columns).fields, strict=True):
+            wanted, has = field.dataType, there.get(column.name.lower())
             if has is None and not self._evolves:
                 found.append(
                     self._mismatch(

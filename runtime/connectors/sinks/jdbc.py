@@ -1,7 +1,8 @@
-"""Databases, by the scheme of their URL."""
+"""Databases, by how their URLs begin."""
 
 from __future__ import annotations
 
+from compiler.jobplan.databases import is_of_jdbc
 from compiler.jobplan.model import Sink
 from runtime.connectors.sinks.base import SinkContext, Writer
 
@@ -10,9 +11,13 @@ def jdbc_writer(sink: Sink, ctx: SinkContext) -> Writer:
     """A writer for the database of the option `url`.
 
     Raises:
-        DiagnosticError: it is none that headrace writes to (HR104).
+        DiagnosticError: it cannot be understood (HR104).
     """
     # Here, since only a run that writes to a database needs its client.
+    if is_of_jdbc(sink.options):
+        from runtime.connectors.sinks.database import DatabaseWriter
+
+        return DatabaseWriter(sink, ctx)
     from runtime.connectors.sinks.postgres import PostgresWriter
 
     return PostgresWriter(sink, ctx)

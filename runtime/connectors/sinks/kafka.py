@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as t
 
 from compiler.diagnostics.codes import (
     FORGOTTEN_EPOCHS,
@@ -15,7 +14,6 @@ from compiler.diagnostics.codes import (
     OTHER_INCARNATION,
     UNREACHABLE,
     UNSENDABLE_ROW,
-    WRONG_VALUE,
 )
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
@@ -23,11 +21,11 @@ from runtime.connectors.kafka import client
 from runtime.connectors.kafka import task as tasks
 from runtime.connectors.kafka.client import Conf, Failed, client_conf, retried
 from runtime.connectors.kafka.ledger import Ledger, Record, Taken
-from runtime.connectors.kafka.messages import as_messages, message_keys, message_rows, settles
+from runtime.connectors.kafka.messages import as_messages, message_rows, settles
+from runtime.connectors.kafka.security import bad_option
 from runtime.connectors.sinks import ownership
-from runtime.connectors.sinks.base import SinkContext, Writer
+from runtime.connectors.sinks.base import SinkContext, Writer, placed_by
 from runtime.connectors.sinks.kafka_resent import ResendingKafkaWriter
-from runtime.spark.context import quote
 
 _T = TypeVar("_T")
 _RETRIES = 5
@@ -43,8 +41,8 @@ def kafka_writer(sink: Sink, ctx: SinkContext) -> Writer:
 class KafkaWriter:
     """Sends an epoch in one transaction a task, each of which also commits the epoch's number (`Ledger`).
 
-    Rows are placed by a hash of their key, so that a replay splits the epoch into the same parts; into how
-    many is kept at the broker. Readers at `read_committed` see each row once.
+    Rows are placed by what a replay gives alike (`placed_by`), so that it splits the epoch into the same
+    parts; into how many is kept at the broker. Readers at `read_committed` see each row once.
     """
 
     def __init__(self, sink: Sink, ctx: SinkContext) -> None:
@@ -68,11 +66,10 @@ class KafkaWriter:
         """Looks for the topic, refuses epochs of a checkpoint that is gone, and fences who wrote before."""
         self._incarnation, self._last_epoch = incarnation, last_epoch
         self._guarded(self._ledger.check_topic)
+        # Looked at before anything is changed: a run that is refused must not disturb another one.
+        self._refuse_others(self._guarded(self._ledger.peek))
         records = self._guarded(self._ledger.read)
-        if not self._replays and any(
-            record and record.incarnation != incarnation and record.epoch >= 0 for record in records
-        ):
-            raise DiagnosticError(self._of_another())
+        self._refuse_others(records)
         epochs = [record.epoch for record in records if record and record.incarnation == incarnation]
         if epochs and max(epochs) > last_epoch:
             raise ownership.newer_than_state(self._sink.uid, self.location, max(epochs), last_epoch)
@@ -100,7 +97,9 @@ class KafkaWriter:
         return True
 
     def check_empty(self) -> None:
-        """Nothing can stand in the way."""
+        """The topic must be there, and the broker tell of its groups."""
+        self._guarded(self._ledger.check_topic)
+        self._guarded(self._ledger.peek)
 
     def empty(self) -> None:
         """Forgets the epochs; messages that were sent stay."""
@@ -114,21 +113,35 @@ class KafkaWriter:
         wanted = int(self._sink.options.get("sink.parallelism", min(cores, _MOST_TASKS)))
         if self._tasks == wanted:
             return
-        record = Record(self._incarnation, epoch - 1, wanted)
+        self._note(epoch - 1, wanted)
+        self._tasks = wanted
+
+    def _note(self, epoch: int, count: int) -> None:
+        record = Record(self._incarnation, epoch, count)
         try:
             self._guarded(lambda: self._ledger.claim(record, over=self._replays))
         except Taken:
             raise DiagnosticError(self._of_another()) from None
-        self._tasks = wanted
 
-    def _send(self, epoch: int, messages: DataFrame, part: tasks.Part) -> None:
+    def _refuse_others(self, records: Sequence[Record | None]) -> None:
+        others = (r for r in records if r and r.incarnation != self._incarnation and r.epoch >= 0)
+        if not self._replays and any(others):
+            raise DiagnosticError(self._of_another())
+
+    def _send(self, epoch: int, messages: DataFrame, part: tasks.Part, *, noted: bool = False) -> None:
         results = messages.mapInArrow(part, tasks.RESULT).collect()
         self.rows_written += sum(result["written"] for result in results)
         problems = {result["problem"]: result["detail"] for result in results if result["problem"]}
         if tasks.SUPERSEDED in problems:
             raise DiagnosticError(self._superseded(epoch))
         if tasks.FORGOTTEN in problems:
-            raise DiagnosticError(self._forgotten(epoch))
+            if noted or epoch <= self._last_epoch:
+                raise DiagnosticError(self._forgotten(epoch))
+            # This run was idle for so long that groups are gone; nobody has begun this epoch before it, so
+            # what is not noted was not sent.
+            self._note(epoch - 1, part.record.tasks)
+            self._send(epoch, messages, part, noted=True)
+            return
         if client.MESSAGE in problems:
             raise DiagnosticError(self._unsendable(epoch, problems[client.MESSAGE]))
         # What does not pass goes before what may.
@@ -138,26 +151,8 @@ class KafkaWriter:
 
     def _placed(self, rows: DataFrame) -> DataFrame:
         """The rows as messages, each in the task that sends it."""
-        keys = [F.col(quote(name)) for name in self._placed_by()]
-        if keys:
-            return _binary(as_messages(self._sink, rows.repartition(self._tasks, *keys)))
-        return _binary(as_messages(self._sink, rows)).repartition(self._tasks, "value")
-
-    def _placed_by(self) -> list[str]:
-        """The columns whose hash says which task sends a row: its key, or all of which a replay is exact.
-
-        A sum of floating-point numbers depends on the order of its rows, and a list does so too. Rows that
-        have nothing else go by their whole message.
-        """
-        keys = message_keys(self._sink) or list(self._sink.primary_key)
-        if keys:
-            return keys
-        ddl = ", ".join(f"{quote(column.name)} {column.type}" for column in self._sink.columns)
-        fields = cast("t.StructType", t.StructType.fromDDL(ddl)).fields
-        inexact = (t.FloatType, t.DoubleType, t.ArrayType, t.MapType, t.StructType, t.VariantType)
-        exact = [field.name for field in fields if not isinstance(field.dataType, inexact)]
-        hashable = [field.name for field in fields if isinstance(field.dataType, (t.FloatType, t.DoubleType))]
-        return exact or hashable
+        placed = rows.repartition(self._tasks, *placed_by(self._sink))
+        return _binary(as_messages(self._sink, placed))
 
     # --- what goes wrong
 
@@ -165,7 +160,7 @@ class KafkaWriter:
         try:
             return client_conf(self._sink.options)
         except ValueError as error:
-            raise DiagnosticError(self._bad_option(str(error))) from error
+            raise DiagnosticError(self._bad_option(error)) from error
 
     def _guarded(self, step: Callable[[], _T]) -> _T:
         try:
@@ -176,7 +171,7 @@ class KafkaWriter:
     def _diagnostic(self, error: Failed) -> Diagnostic:
         sink, says = self._sink.uid, f"the broker says: {error.detail}"
         if "configuration property" in error.detail:
-            return self._bad_option(error.detail)
+            return self._bad_option(ValueError(error.detail))
         if error.kind == client.TOPIC:
             problem = f"{self.location} of sink {sink} does not exist"
             return Diagnostic(NO_TOPIC, problem, cause=says, fix="create it, or correct the option topic")
@@ -194,13 +189,9 @@ class KafkaWriter:
         )
         return Diagnostic(UNREACHABLE, problem, cause=says, fix=fix)
 
-    def _bad_option(self, cause: str) -> Diagnostic:
-        return Diagnostic(
-            WRONG_VALUE,
-            f"an option of Kafka's client cannot be used by sink {self._sink.uid}",
-            cause=cause,
-            fix="correct or drop it; with delivery = 'at_least_once' the client is Java's",
-        )
+    def _bad_option(self, error: ValueError) -> Diagnostic:
+        fix = "correct or drop it; with delivery = 'at_least_once' the client is Java's"
+        return bad_option(f"sink {self._sink.uid}", error, fix)
 
     def _unsendable(self, epoch: int, detail: str) -> Diagnostic:
         return Diagnostic(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from compiler.jobplan.formats import client_options
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import Sink
 from runtime.connectors.kafka.messages import as_messages, message_rows
+from runtime.connectors.kafka.security import BadOption, bad_option, for_java
 from runtime.connectors.sinks.base import SinkContext
 
 
@@ -24,6 +25,10 @@ class ResendingKafkaWriter:
         self._sink = sink
         self.location = f"topic {sink.options['topic']}"
         self.rows_written = 0
+        try:
+            self._client = for_java(sink.options)
+        except BadOption as error:
+            raise DiagnosticError(bad_option(f"sink {sink.uid}", error)) from error
 
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Nothing to claim: a topic may have many writers."""
@@ -36,7 +41,7 @@ class ResendingKafkaWriter:
         """Sends the epoch."""
         options = self._sink.options
         messages = as_messages(self._sink, message_rows(self._sink, epoch, batch))
-        writer = messages.write.format("kafka").mode("append").options(**client_options(options))
+        writer = messages.write.format("kafka").mode("append").options(**self._client)
         writer.option("topic", str(options["topic"])).save()
         self.rows_written += batch.count()
         return True

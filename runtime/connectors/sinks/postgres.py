@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import psycopg
 from psycopg import sql
@@ -21,12 +21,13 @@ from runtime.connectors.postgres import task as tasks
 from runtime.connectors.postgres.connection import Address, BadUrl, address, may_pass, one_line, retried
 from runtime.connectors.postgres.encode import Encoding
 from runtime.connectors.postgres.ledger import LEDGER, Ledger
-from runtime.connectors.postgres.merge import ORDER_COLUMNS, STAGE, Merge
+from runtime.connectors.postgres.merge import ORDER_COLUMNS, STAGE, AmbiguousRows, Merge
 from runtime.connectors.postgres.table import Connection, Table
 from runtime.connectors.postgres.types import is_json
 from runtime.connectors.sinks import ownership
-from runtime.connectors.sinks.base import SinkContext
-from runtime.spark.context import quote
+from runtime.connectors.sinks.base import SinkContext, placed_by
+from runtime.connectors.table_findings import missing
+from runtime.spark.context import quote, struct_of
 
 _T = TypeVar("_T")
 _RETRIES = 5
@@ -42,9 +43,9 @@ class _Interrupted(psycopg.OperationalError):
 class PostgresWriter:
     """Writes an epoch in one transaction a task, each of which also notes in a ledger that its part is there.
 
-    Rows are placed by a hash of their key, or of all they have, so that a replay splits the epoch into the
-    same parts; into how many is kept in the ledger. With `atomic_epochs` tasks write to a staging table, and
-    one transaction takes what the tasks that returned have written: readers see a whole epoch, or none of it.
+    Rows are placed by what a replay gives alike (`placed_by`), so that it splits the epoch into the same
+    parts; into how many is kept in the ledger. With `atomic_epochs` tasks write to a staging table, and one
+    transaction takes what the tasks that returned have written: readers see a whole epoch, or none of it.
     """
 
     passes = 1
@@ -71,7 +72,7 @@ class PostgresWriter:
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Looks whether the table fits, makes what is missing, refuses rows of a checkpoint that is gone."""
         self._incarnation = incarnation
-        fields = self._fields()
+        fields = struct_of(self._sink.columns).fields
         found = list(tables.judge_types(self._sink.uid, fields))
         if found:
             raise DiagnosticError(*found)
@@ -86,7 +87,10 @@ class PostgresWriter:
         if epoch <= self._done:
             return False
         rows = self._rows(batch)
-        computed = self._guarded(lambda: self._write(epoch, rows))
+        try:
+            computed = self._guarded(lambda: self._write(epoch, rows))
+        except AmbiguousRows as error:
+            raise DiagnosticError(self._ambiguous(epoch, str(error))) from error
         self._done = epoch
         return computed
 
@@ -106,7 +110,7 @@ class PostgresWriter:
         if made:
             statement = tables.create(self._table, fields, sink.primary_key)
             if not sink.options.get("create_table", False):
-                raise DiagnosticError(tables.missing(sink.uid, self._table, statement.as_string(None)))
+                raise DiagnosticError(missing(sink.uid, self._table.text, statement.as_string(None)))
             connection.execute(statement)
         self._encodings, found = tables.judge(connection, sink.uid, self._table, fields, sink.primary_key)
         if found:
@@ -127,10 +131,6 @@ class PostgresWriter:
             attempt = sql.SQL("''::text AS {}").format(sql.Identifier(tasks.ATTEMPT))
             connection.execute(self._merge().stage(self._staging, temporary=False, more=[attempt]))
 
-    def _fields(self) -> list[t.StructField]:
-        ddl = ", ".join(f"{quote(column.name)} {column.type}" for column in self._sink.columns)
-        return cast("t.StructType", t.StructType.fromDDL(ddl)).fields
-
     def _is_empty(self, connection: Connection) -> bool:
         query = sql.SQL("SELECT 1 FROM {} LIMIT 1").format(self._table.quoted)
         return connection.execute(query).fetchone() is None
@@ -140,7 +140,7 @@ class PostgresWriter:
     def _rows(self, batch: DataFrame) -> DataFrame:
         """What is copied: the sink's columns, of changes their operation, and what orders them."""
         columns: list[Column] = []
-        for field in self._fields():
+        for field in struct_of(self._sink.columns).fields:
             column = F.col(quote(field.name)).cast(field.dataType)
             if is_json(field.dataType):
                 column = F.to_json(column, {"ignoreNullFields": "false"})
@@ -193,7 +193,11 @@ class PostgresWriter:
                 self._ledger.finish(connection, self._incarnation, epoch)
             self.rows_written += sum(written.values())
 
-        retried(self._retries, attempt)
+        try:
+            retried(self._retries, attempt)
+        except (psycopg.DataError, psycopg.IntegrityError) as error:
+            # What tasks have staged, the table does not take.
+            raise DiagnosticError(self._unstorable(epoch, one_line(error))) from error
         return computed
 
     def _run(self, epoch: int, part: tasks.Part, rows: DataFrame) -> dict[str, int]:
@@ -218,10 +222,7 @@ class PostgresWriter:
     def _placed(self, rows: DataFrame, count: int) -> DataFrame:
         if self._atomic:
             return rows
-        if self._sink.primary_key or not self._merges:
-            keys = self._sink.primary_key or tuple(column.name for column in self._sink.columns)
-            return rows.repartition(count, *(F.col(quote(key)) for key in keys))
-        return rows.repartition(count)
+        return rows.repartition(count, *placed_by(self._sink))
 
     def _take(self, connection: Connection, epoch: int, rows: DataFrame, written: dict[str, int]) -> None:
         """Moves what the attempts that returned have staged into the table, and empties the stage."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -18,13 +17,12 @@ from pyspark.sql import functions as F
 from compiler.diagnostics.codes import UNREACHABLE, WRONG_VALUE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
+from runtime.connectors.retries import Passing, retried
 from runtime.connectors.sinks.base import SinkContext, columns_of
 
 _BATCH_ROWS = 100
 _TIMEOUT_MS = 30_000
 _RETRIES = 5
-_FIRST_PAUSE_SECONDS = 0.5
-_LONGEST_PAUSE_SECONDS = 30.0
 # The server is busy, or somebody in front of it is; all else above 399 stays as it is.
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 _RESULT: Final = "written BIGINT, problem STRING"
@@ -32,6 +30,15 @@ _RESULT: Final = "written BIGINT, problem STRING"
 
 class _Refused(Exception):
     """A request that failed for good; the message says how."""
+
+
+class _Unanswered(Exception):
+    """A request whose failure may pass; the server may ask for a pause, in seconds."""
+
+    def __init__(self, problem: str, pause: float | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.pause = pause
 
 
 @dataclass(frozen=True)
@@ -71,10 +78,9 @@ class _Post:
         Raises:
             _Refused: it failed for good, or too often.
         """
-        problem = ""
         body = f"[{','.join(rows)}]".encode()
-        for number in range(self.retries + 1):
-            pause = min(_FIRST_PAUSE_SECONDS * 2**number, _LONGEST_PAUSE_SECONDS)
+
+        def post() -> None:
             request = urllib.request.Request(  # noqa: S310  # the scheme was checked when the sink was made
                 self.url, body, self.headers, method=self.method
             )
@@ -86,13 +92,19 @@ class _Post:
                 if error.code not in _PASSING:
                     raise _Refused(problem) from None
                 asked = error.headers.get("Retry-After", "")
-                pause = min(float(asked), _LONGEST_PAUSE_SECONDS) if asked.isdigit() else pause
+                raise _Unanswered(problem, float(asked) if asked.isdigit() else None) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = getattr(error, "reason", None) or error
-                problem = str(reason) or type(error).__name__
-            if number < self.retries:
-                time.sleep(pause)
-        raise _Refused(f"{problem}; it was tried {self.retries + 1} times")
+                raise _Unanswered(str(reason) or type(error).__name__) from None
+
+        try:
+            retried(self.retries, post, _passing)
+        except _Unanswered as error:
+            raise _Refused(f"{error.problem}; it was tried {self.retries + 1} times") from None
+
+
+def _passing(error: Exception) -> Passing | None:
+    return Passing(f"webhook: {error.problem}", error.pause) if isinstance(error, _Unanswered) else None
 
 
 class WebhookWriter:

@@ -1,4 +1,4 @@
-"""The column that orders the rows of an epoch by their arrival."""
+"""Numbers the rows of an epoch by their arrival."""
 
 from __future__ import annotations
 
@@ -9,25 +9,6 @@ import pyarrow as pa
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
-
-from compiler.jobplan.operators.base import SEQUENCE_COLUMN
-
-
-def sequence(at: Column, place: Column, part: Column, row: Column) -> Column:
-    """The order of arrival, of one type for all sources so that unions can hold it.
-
-    Args:
-        at: microseconds since 1970 of what the row came in: a file, a message.
-        place: what it came in, to tell those of one time apart.
-        part: number of the part of that place.
-        row: number of the row in its part.
-    """
-    return F.struct(
-        at.cast("bigint").alias("at"),
-        place.cast("string").alias("place"),
-        part.cast("bigint").alias("part"),
-        row.cast("bigint").alias("row"),
-    ).alias(SEQUENCE_COLUMN)
 
 
 def row_of_task() -> Column:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -9,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import Scan
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, ddl_of
 
 
 class Source(Protocol):
@@ -39,7 +40,30 @@ class Source(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What an epoch has read of a source.
+
+    Args:
+        before: the offset at which the epoch before it ended, as the source wrote it; None if there was none.
+        after: the offset at which it ends itself.
+        log: the folder of the source's own log in the checkpoint.
+    """
+
+    before: str | None
+    after: str
+    log: Path
+
+
+class RereadableSource(Source, Protocol):
+    """A source that can give what an epoch has read once more."""
+
+    def reread(self, scan: Scan, ctx: Context, epoch: Reread) -> DataFrame | None:
+        """The rows of `read`, but not as a stream; None if the epoch has read nothing."""
+        ...
+
+
 def schema_of(scan: Scan) -> str:
     """All columns of a record as DDL: Spark parses those that are asked for, but has to know the others."""
     columns = (column for column in scan.declared or scan.columns if column.name not in scan.metadata)
-    return ", ".join(f"{quote(column.name)} {column.type}" for column in columns)
+    return ddl_of(columns)

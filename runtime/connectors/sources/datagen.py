@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import Column, Options, Scan
 from runtime.connectors.sources import row_numbers
-from runtime.connectors.sources.arrival import sequence
+from runtime.spark.changes import sequence
 from runtime.spark.context import Context
 
 _DEFAULT_START = "2024-01-01 00:00:00"

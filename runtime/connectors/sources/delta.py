@@ -27,7 +27,7 @@ class DeltaSource:
 
     def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
         """A folder that is no table."""
-        found = no_table(scan.uid, str(scan.options["path"]), project_dir)
+        found = no_table(scan.source, str(scan.options["path"]), project_dir)
         return [found] if found else []
 
     def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
@@ -49,7 +49,7 @@ class DeltaSource:
             reader = reader.option(change, "true")
         path = str(scan.options["path"])
         rows = reader.load(path if paths.is_url(path) else str(paths.local(path, ctx.project_dir)))
-        found = mismatches(scan.uid, schema_of(scan), rows.schema)
+        found = mismatches(scan.source, schema_of(scan), rows.schema)
         if found:
             raise DiagnosticError(*found)
         return rows

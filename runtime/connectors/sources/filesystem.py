@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import Column, DataFrame
@@ -14,9 +15,10 @@ from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import Scan
 from runtime.connectors import paths
-from runtime.connectors.sources.arrival import row_of_task, sequence
-from runtime.connectors.sources.base import schema_of
+from runtime.connectors.sources.arrival import row_of_task
+from runtime.connectors.sources.base import Reread, schema_of
 from runtime.connectors.sources.file_metadata import file_metadata, file_of
+from runtime.spark.changes import sequence
 from runtime.spark.context import Context, quote
 
 _FOREVER = "36500d"
@@ -33,7 +35,7 @@ class FilesystemSource:
         return [
             Diagnostic(
                 MISSING_PATH,
-                f"path '{path}' of source {scan.uid} does not exist",
+                f"path '{path}' of source {scan.source} does not exist",
                 cause=f"it was looked for at {paths.local(path, project_dir)}",
                 fix="create it, correct the option 'path', or use a glob if the file is yet to come",
             )
@@ -51,7 +53,7 @@ class FilesystemSource:
             return [
                 Diagnostic(
                     MISSING_PATH,
-                    f"{gone[0]}{more} of source {scan.uid} is gone, and an unfinished epoch has to read it",
+                    f"{gone[0]}{more} of source {scan.source} is gone, which an unfinished epoch has to read",
                     cause="a sink may hold its rows already; without it the others would never get them",
                     fix="bring the file back; to leave its rows out, put a file without rows in its place",
                 )
@@ -63,7 +65,7 @@ class FilesystemSource:
         return [
             Diagnostic(
                 CHANGED_FILE,
-                f"{changed[0]}{more} of source {scan.uid} changed after it was read",
+                f"{changed[0]}{more} of source {scan.source} changed after it was read",
                 cause="a file is read once; rows that were added or changed since are not seen",
                 fix="write new rows into new files; to read all files anew, run with --full-refresh",
             )
@@ -71,35 +73,63 @@ class FilesystemSource:
 
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
         """The declared schema rules; what does not fit it fails the epoch, or is marked."""
-        options = {
-            "mode": "FAILFAST",
-            # Both are session settings too: whoever turns them on there must not lose rows here.
-            "ignoreMissingFiles": "false",
-            "ignoreCorruptFiles": "false",
-            # Files older than the newest by more than this are skipped without a word (7 days).
-            "maxFileAge": _FOREVER,
-            # A file with another header than the declared columns is an error, not other columns' values.
-            "enforceSchema": "false",
-        }
+        # Files older than the newest by more than this are skipped without a word (7 days).
+        options = {"maxFileAge": _FOREVER}
         if "max_files_per_epoch" in scan.options:
             options["maxFilesPerTrigger"] = str(scan.options["max_files_per_epoch"])
-        schema = schema_of(scan)
-        if scan.marks is not None:
-            raw, _ = scan.marks
-            options |= {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": raw}
-            schema += f", {quote(raw)} STRING"
         reader = (
             ctx.session.readStream.name(scan.read_name)
             .format(file_format(scan.options))
-            .schema(schema)
-            .options(**options)
-            .options(**spark_options(scan.options))
+            .schema(_schema(scan))
+            .options(**options, **_options(scan))
         )
-        rows = reader.load(_location(str(scan.options["path"]), ctx.project_dir))
-        if scan.marks is not None:
-            return _marked(rows, scan, scan.marks[1])
-        more = [*(file_metadata(rows, scan) if scan.metadata else ()), *_arrival(rows, scan)]
-        return rows.select("*", *more) if more else rows
+        return _columns(reader.load(_location(str(scan.options["path"]), ctx.project_dir)), scan)
+
+    def reread(self, scan: Scan, ctx: Context, epoch: Reread) -> DataFrame | None:
+        """The files that the source's log has for the epoch."""
+        first = json.loads(epoch.before)["logOffset"] + 1 if epoch.before is not None else 0
+        uris = _read_between(epoch.log, first, json.loads(epoch.after)["logOffset"])
+        if not uris:
+            return None
+        reader = ctx.session.read.format(file_format(scan.options)).schema(_schema(scan))
+        folder = str(scan.options["path"])
+        if not paths.is_url(folder) and paths.local(folder, ctx.project_dir).is_dir():
+            # So that folders named `column=value` are columns, as the stream finds them.
+            reader = reader.option("basePath", str(paths.local(folder, ctx.project_dir)))
+        found = reader.options(**_options(scan)).load(
+            [paths.literal(_local(uri) or unquote(uri)) for uri in uris]
+        )
+        return _columns(found, scan)
+
+
+def _schema(scan: Scan) -> str:
+    schema = schema_of(scan)
+    return f"{schema}, {quote(scan.marks[0])} STRING" if scan.marks is not None else schema
+
+
+def _options(scan: Scan) -> dict[str, Any]:
+    """Options of a reader, be it of a stream or not."""
+    marks = (
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": scan.marks[0]} if scan.marks is not None else {}
+    )
+    return {
+        "mode": "FAILFAST",
+        # Both are session settings too: whoever turns them on there must not lose rows here.
+        "ignoreMissingFiles": "false",
+        "ignoreCorruptFiles": "false",
+        # A file with another header than the declared columns is an error, not other columns' values.
+        "enforceSchema": "false",
+        **marks,
+        **spark_options(scan.options),
+    }
+
+
+def _columns(rows: DataFrame, scan: Scan) -> DataFrame:
+    """What the reader gives, with the metadata, marks and order that are asked for."""
+    if scan.marks is not None:
+        return _marked(rows, scan, scan.marks[1])
+    more = [*(file_metadata(rows, scan) if scan.metadata else ()), *_arrival(rows, scan)]
+    return rows.select("*", *more) if more else rows
 
 
 def _marked(rows: DataFrame, scan: Scan, position: str) -> DataFrame:
@@ -146,6 +176,20 @@ def _entries(log: Path) -> dict[str, tuple[int, int]]:
                     entry = json.loads(line)
                     entries[entry["path"]] = (entry["timestamp"], entry["batchId"])
     return entries
+
+
+def _read_between(log: Path, first: int, last: int) -> list[str]:
+    """The files of some entries of the log, by URI; an entry may have gone into a later, compact one."""
+    compact = sorted(int(file.name.removesuffix(".compact")) for file in log.glob("*.compact"))
+    found: dict[str, None] = {}
+    for number in range(first, last + 1):
+        file = log / str(number)
+        if not file.exists():
+            file = log / f"{next((n for n in compact if n >= number), number)}.compact"
+        for line in file.read_text().splitlines():
+            if line.startswith("{") and json.loads(line)["batchId"] == number:
+                found[json.loads(line)["path"]] = None
+    return list(found)
 
 
 def _gone(log: Path) -> set[str]:

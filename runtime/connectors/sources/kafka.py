@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
 from compiler.diagnostics.diagnostic import Diagnostic
-from compiler.jobplan.formats import client_options
 from compiler.jobplan.model import Scan
 from runtime.connectors.kafka.records import read_messages
+from runtime.connectors.kafka.security import BadOption, bad_option, for_java
+from runtime.connectors.sources.base import Reread
 from runtime.spark.context import Context
 
+# What Kafka's clients take for the first offset that there is.
+_EARLIEST: Final = -2
 _OFFSET: Final = re.compile(r"partition:(\d+)\s*,\s*offset:(\d+)")
 
 
@@ -22,7 +25,11 @@ class KafkaSource:
     """Offsets are kept by Spark in the checkpoint, and a replayed epoch reads the same ones."""
 
     def check(self, scan: Scan, project_dir: Path) -> list[Diagnostic]:
-        """Nothing can be seen without a client: what is wrong with the broker ends the query."""
+        """Options that Java's client would pass over; what is wrong with the broker ends the query."""
+        try:
+            for_java(scan.options)
+        except BadOption as error:
+            return [bad_option(f"source {scan.source}", error)]
         return []
 
     def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
@@ -31,20 +38,48 @@ class KafkaSource:
 
     def read(self, scan: Scan, ctx: Context) -> DataFrame:
         """The declared columns of each record; one that cannot be read fails the epoch, or is marked."""
-        options = scan.options
         reader = (
             ctx.session.readStream.name(scan.read_name)
             .format("kafka")
-            # Kafka's own default would show what an aborted transaction has written.
-            .options(**{"kafka.isolation.level": "read_committed", **client_options(options)})
-            .option("subscribe", str(options["topic"]).replace(";", ","))
-            .options(**_start(scan))
-            .option("failOnDataLoss", str(options.get("on_data_loss", "fail") == "fail").lower())
-            .option("includeHeaders", "true")
+            .options(**_options(scan), **_start(scan))
+            .option("subscribe", str(scan.options["topic"]).replace(";", ","))
         )
-        if "max_records_per_epoch" in options:
-            reader = reader.option("maxOffsetsPerTrigger", str(options["max_records_per_epoch"]))
+        if "max_records_per_epoch" in scan.options:
+            reader = reader.option("maxOffsetsPerTrigger", str(scan.options["max_records_per_epoch"]))
         return read_messages(reader.load(), scan)
+
+    def reread(self, scan: Scan, ctx: Context, epoch: Reread) -> DataFrame | None:
+        """The records between the offsets of the epoch."""
+        after = json.loads(epoch.after)
+        before = json.loads(epoch.before if epoch.before is not None else _begun(epoch.log))
+        # A partition that has come since is read from its beginning.
+        first = {t: {p: before.get(t, {}).get(p, _EARLIEST) for p in offsets} for t, offsets in after.items()}
+        if first == after:
+            return None
+        reader = (
+            ctx.session.read.format("kafka")
+            .options(**_options(scan))
+            .option("assign", json.dumps({t: sorted(map(int, offsets)) for t, offsets in after.items()}))
+            .option("startingOffsets", json.dumps(first))
+            .option("endingOffsets", epoch.after)
+        )
+        return read_messages(reader.load(), scan)
+
+
+def _options(scan: Scan) -> dict[str, Any]:
+    """Options of a reader, be it of a stream or not."""
+    return {
+        # Kafka's own default would show what an aborted transaction has written.
+        "kafka.isolation.level": "read_committed",
+        **for_java(scan.options),
+        "failOnDataLoss": str(scan.options.get("on_data_loss", "fail") == "fail").lower(),
+        "includeHeaders": "true",
+    }
+
+
+def _begun(log: Path) -> str:
+    """Where the query began, which Spark keeps in the first entry of the source's log."""
+    return (log / "0").read_bytes().decode().rpartition("\n")[2]
 
 
 def _start(scan: Scan) -> dict[str, str]:

@@ -31,8 +31,8 @@ epoch N-2 (`Watermarks.late_ms`), and closes what lies at or before that of N-1 
 
 `state` holds named tables, each in slices by an integer that the operator chooses (a part of event time,
 mostly; 0 if there is one slice only). A slice is read when asked for, and written at the end of the epoch if
-it was changed, so an epoch costs what it touches. Keep what is looked up by key in few slices, and what waits
-for a time in slices by that time.
+it was changed, so an epoch costs what it touches. Keep what is looked up by key in few slices, what waits
+for a time in slices by that time, and what mostly grows in segments (`segments.py`).
 
 Operators are pickled to Python workers. These modules import pyarrow only, `lowering` and `processor` PySpark
 besides; keep it so, since a worker has ten seconds to come up.

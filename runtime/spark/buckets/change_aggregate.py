@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.spark.buckets.arrow import compute as pc
-from runtime.spark.buckets.bags import signs
+from runtime.spark.buckets.bags import TIMES, TOUCHED, alive, signs
 from runtime.spark.buckets.normalize import equal_rows
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
-from runtime.spark.buckets.ordering import Numbers, OrderBy, group_numbers, looked_up, ranked
+from runtime.spark.buckets.ordering import Numbers, OrderBy, looked_up, numbers_of, ranked
 from runtime.spark.buckets.state import BucketState, StateTable
 
-_GROUPS, _SIZE, _TOUCHED, _VALUE, _TIMES = "groups", "__rows", "__touched", "__value", "__times"
+_GROUPS, _SIZE, _VALUE = "groups", "__rows", "__value"
 _EXACT = Context(prec=80, rounding=ROUND_HALF_UP)
 
 
@@ -59,10 +59,7 @@ class AggregateSpec:
 
     def numbers(self, *tables: pa.Table) -> list[Numbers]:
         """Numbers of the groups of several tables, the same for the same keys."""
-        together = pa.concat_tables([table.select(self.keys) for table in tables])
-        found = group_numbers(together, self.keys)
-        ends = np.cumsum([table.num_rows for table in tables])[:-1]
-        return list(np.split(found, ends))
+        return numbers_of(*((table, self.keys) for table in tables))
 
 
 class ChangingAggregate(BucketOperator):
@@ -84,13 +81,13 @@ class ChangingAggregate(BucketOperator):
             value = spec.schema.field(kept.column).type
             if _keeps_values(kept, value):
                 # Aggregates of one argument share its values.
-                pair = [pa.field(_VALUE, value), pa.field(_TIMES, pa.int64())]
+                pair = [pa.field(_VALUE, value), pa.field(TIMES, pa.int64())]
                 self._values[kept.column] = StateTable(f"values_{kept.column}", pa.schema([*keys, *pair]))
                 continue
             columns.append(pa.field(f"count_{number}", pa.int64()))
             if kept.function in ("sum", "avg"):
                 columns.append(pa.field(f"sum_{number}", _sum_type(value)))
-        self._groups = pa.schema([*keys, *columns, pa.field(_TOUCHED, pa.int64())])
+        self._groups = pa.schema([*keys, *columns, pa.field(TOUCHED, pa.int64())])
 
     @property
     def tables(self) -> Sequence[StateTable]:
@@ -128,24 +125,20 @@ class ChangingAggregate(BucketOperator):
 
     def _alive(self, state: BucketState, now_ms: int) -> pa.Table:
         """The groups without those whose time to live is over, whose values go too."""
-        held, ttl = state.read(_GROUPS), self._spec.ttl_ms
-        if ttl is None or not held.num_rows:
-            return held
-        alive = held.column(_TOUCHED).to_numpy() + ttl > now_ms
-        if alive.all():
-            return held
-        gone = held.filter(pa.array(~alive))
-        for table in self._values.values():
-            kept = state.read(table.name)
-            ended, owners = self._spec.numbers(gone, kept)
-            state.write(table.name, kept.filter(pa.array(~np.isin(owners, ended))))
-        return held.filter(pa.array(alive))
+        kept = state.read(_GROUPS)
+        held = alive(kept, self._spec.ttl_ms, now_ms)
+        if held.num_rows < kept.num_rows:
+            for table in self._values.values():
+                values = state.read(table.name)
+                living, owners = self._spec.numbers(held, values)
+                state.write(table.name, values.filter(pa.array(np.isin(owners, living))))
+        return held
 
     def _added(self, rows: pa.Table, sign: Numbers, now_ms: int) -> pa.Table:
         """The rows as what they add to their groups."""
         columns: dict[str, pa.Array | pa.ChunkedArray] = {key: rows.column(key) for key in self._spec.keys}
         columns[_SIZE] = pa.array(sign)
-        columns[_TOUCHED] = pa.array(np.full(rows.num_rows, now_ms, np.int64))
+        columns[TOUCHED] = pa.array(np.full(rows.num_rows, now_ms, np.int64))
         for number, kept in enumerate(self._spec.aggregates):
             if f"count_{number}" not in self._groups.names or kept.column is None:
                 continue
@@ -160,11 +153,11 @@ class ChangingAggregate(BucketOperator):
 
     def _merged(self, parts: pa.Table) -> pa.Table:
         """One row a group, in the order in which they first come."""
-        sums = [name for name in self._groups.names if name not in (*self._spec.keys, _TOUCHED)]
+        sums = [name for name in self._groups.names if name not in (*self._spec.keys, TOUCHED)]
         grouped = parts.group_by(list(self._spec.keys), use_threads=False).aggregate(
-            [*((name, "sum") for name in sums), (_TOUCHED, "max")]
+            [*((name, "sum") for name in sums), (TOUCHED, "max")]
         )
-        names = {**{name: f"{name}_sum" for name in sums}, _TOUCHED: f"{_TOUCHED}_max"}
+        names = {**{name: f"{name}_sum" for name in sums}, TOUCHED: f"{TOUCHED}_max"}
         return (
             grouped.select([names.get(name, name) for name in self._groups.names])
             .cast(pa.schema([self._groups.field(n).with_name(names.get(n, n)) for n in self._groups.names]))
@@ -185,9 +178,9 @@ class ChangingAggregate(BucketOperator):
         added = pa.table(columns, schema=table.schema).filter(known)
         by = [*self._spec.keys, _VALUE]
         summed = pa.concat_tables([before, added]).group_by(by, use_threads=False)
-        after = summed.aggregate([(_TIMES, "sum")]).select([*by, f"{_TIMES}_sum"])
+        after = summed.aggregate([(TIMES, "sum")]).select([*by, f"{TIMES}_sum"])
         after = after.rename_columns(table.schema.names).cast(table.schema)
-        after = after.filter(pc.greater(after.column(_TIMES), 0))
+        after = after.filter(pc.greater(after.column(TIMES), 0))
         state.write(table.name, pa.concat_tables([kept.filter(pa.array(~concerned)), after]))
         return before, after
 
@@ -232,7 +225,7 @@ class ChangingAggregate(BucketOperator):
         place = looked_up(wanted, found, np.arange(len(found)), -1)
         if not len(found):
             return pa.nulls(len(wanted), kept.type)
-        times = values.column(_TIMES).to_numpy()
+        times = values.column(TIMES).to_numpy()
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.add.reduceat(values.column(_VALUE).to_numpy() * times, starts)
             if kept.function == "avg":

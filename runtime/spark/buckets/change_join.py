@@ -6,29 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.bags import (
     TIMES,
     TOUCHED,
+    Bag,
+    Flags,
     Moved,
-    alive,
     labelled,
     matches,
     move,
-    numbers_of,
     signs,
     totals,
 )
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
-from runtime.spark.buckets.ordering import Numbers
+from runtime.spark.buckets.ordering import Numbers, compact, group_numbers, numbers_of
 from runtime.spark.buckets.state import BucketState, StateTable
 
 _ALONE = "__alone"
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -75,12 +72,20 @@ class ChangeJoiner(BucketOperator):
     A partner whose time to live is over is forgotten without a word.
     """
 
+    version = 2
+    readable = frozenset({1})
+    """It had all entries in one segment, and none that takes back."""
+
     def __init__(self, spec: ChangeJoinSpec) -> None:
         self._spec = spec
         more = [pa.field(TIMES, pa.int64()), pa.field(_ALONE, pa.bool_()), pa.field(TOUCHED, pa.int64())]
         self._tables = tuple(
             StateTable(name, pa.schema([*side.schema, *more]))
             for name, side in zip(("left", "right"), spec.sides, strict=True)
+        )
+        self._bags = tuple(
+            Bag(table.name, side.same, spec.ttl_ms)
+            for table, side in zip(self._tables, spec.sides, strict=True)
         )
 
     @property
@@ -98,28 +103,29 @@ class ChangeJoiner(BucketOperator):
         spec, now = self._spec, watermarks.processing_ms
         parts = [self._known(rows, side) for rows, side in zip(inputs, spec.sides, strict=True)]
         emitted = [part for _, lone in parts for part in lone]
-        kept = [state.read(table.name) for table in self._tables]
-        held = [alive(table, spec.ttl_ms, now) for table in kept]
         rows = [part for part, _ in parts]
+        held, dead = zip(*(bag.read(state, now) for bag in self._bags), strict=True)
         by = [side.keys for side in spec.sides]
-        *of_held, left, right = numbers_of(*zip([*held, *rows], by * 2, strict=True))
-        touched = np.unique(np.concatenate([left, right]))
-        concerned = [np.isin(numbers, touched) for numbers in of_held]
+        numbers, _ = compact(*numbers_of(*zip([*held, *rows], by * 2, strict=True)))
+        of_held, of_rows = numbers[:2], numbers[2:]
+        touched = np.concatenate(of_rows)
+        concerned = [np.isin(groups, touched) for groups in of_held]
         before = [table.filter(pa.array(mask)) for table, mask in zip(held, concerned, strict=True)]
-        moved = [
-            move(table.drop_columns([_ALONE]), part, signs(part, spec.op), side.same)
-            for table, part, side in zip(before, rows, spec.sides, strict=True)
+        keys = [
+            np.concatenate([old[mask], new])
+            for old, mask, new in zip(of_held, concerned, of_rows, strict=True)
         ]
-        keys = numbers_of(*zip((m.rows for m in moved), by, strict=True))
+        moved = [
+            move(before[n], rows[n], signs(rows[n], spec.op), keys[n], side.same, dead[n][concerned[n]])
+            for n, side in enumerate(spec.sides)
+        ]
         emitted += self._pairs(moved, keys)
-        for number in (0, 1):
+        for number, bag in enumerate(self._bags):
             was, alone, lone = self._lone(number, before[number], moved, keys)
             emitted += lone
-            changed = moved[number].changed
-            if changed.any() or (was != alone).any() or held[number].num_rows < kept[number].num_rows:
-                rest = held[number].filter(pa.array(~concerned[number]))
-                new = self._stored(number, before[number], moved[number], alone, now)
-                state.write(self._tables[number].name, pa.concat_tables([rest, new]))
+            bag.add(
+                state, self._entries(number, before[number], moved[number], keys[number], was, alone, now)
+            )
         if not emitted:
             return None
         together = pa.concat_tables(emitted)
@@ -127,7 +133,8 @@ class ChangeJoiner(BucketOperator):
         order = np.argsort(together.column(TIMES).to_numpy(), kind="stable")
         together = together.take(order)
         sign = together.column(TIMES).to_numpy()
-        return labelled(together.drop_columns([TIMES]), sign, spec.key, spec.op)
+        of_key = None if spec.key is None else group_numbers(together, spec.key)
+        return labelled(together.drop_columns([TIMES]), sign, of_key, spec.op)
 
     def _known(self, rows: pa.Table, side: Side) -> tuple[pa.Table, list[pa.Table]]:
         """The rows whose keys are known, and those that find no partner for that they are not."""
@@ -184,14 +191,35 @@ class ChangeJoiner(BucketOperator):
                 found.append(self._output(side, rows, np.full(rows.num_rows, sign)))
         return was, alone, found
 
-    def _stored(self, number: int, before: pa.Table, moved: Moved, alone: Flags, now_ms: int) -> pa.Table:
-        """The rows of a side that are there now."""
-        touched = np.full(moved.rows.num_rows, now_ms, np.int64)
-        touched[: before.num_rows] = before.column(TOUCHED).to_numpy()
-        touched[moved.changed] = now_ms
-        columns = [*moved.rows.columns, pa.array(moved.new), pa.array(alone), pa.array(touched)]
-        table = pa.table(columns, schema=self._tables[number].schema)
-        return table.filter(pa.array(moved.new > 0))
+    def _entries(
+        self,
+        number: int,
+        before: pa.Table,
+        moved: Moved,
+        keys: Numbers,
+        was: Flags,
+        alone: Flags,
+        now_ms: int,
+    ) -> pa.Table:
+        """What an epoch adds to the state of a side."""
+        held = before.num_rows
+        touched = np.full(len(keys), now_ms, np.int64)
+        touched[:held] = before.column(TOUCHED).to_numpy()
+        # What is taken back counts for the last of equal rows. Where another of them may be meant, all of the
+        # key go and come again.
+        again = (moved.stored > moved.old) | ((was != alone) & (moved.old > 0) & (moved.new > 0))
+        anew = np.isin(keys, keys[again])
+        goes = np.where(anew, moved.stored, np.maximum(moved.stored - moved.new, 0))
+        comes = np.where(anew, moved.new, np.maximum(moved.new - moved.stored, 0))
+        minus, plus = np.flatnonzero(goes), np.flatnonzero(comes)
+        at = np.concatenate([minus, plus])
+        columns = [
+            *moved.rows.take(at).columns,
+            pa.array(np.concatenate([-goes[minus], comes[plus]])),
+            pa.array(alone[at]),
+            pa.array(touched[at]),
+        ]
+        return pa.table(columns, schema=self._tables[number].schema)
 
     def _output(self, side: Side, rows: pa.Table, sign: Numbers) -> pa.Table:
         """Rows of a side that have no partner."""

@@ -35,7 +35,9 @@ def run_epoch(
         Tables to emit, in order.
     """
     data = store.head()
-    head = Head(operator.version) if data is None else Head.from_bytes(data, operator.version)
+    head = (
+        Head(operator.version) if data is None else Head.from_bytes(data, operator.version, operator.readable)
+    )
     watermarks = Watermarks(head.watermark_ms, watermark_ms, processing_ms)
     rows = None if inputs is None else _on_time(operator, inputs, watermarks.late_ms)
     moved = watermark_ms != head.watermark_ms

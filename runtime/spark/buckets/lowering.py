@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, MapType, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from compiler.jobplan.model import Sort
 from runtime.spark.buckets.operator import BucketOperator
@@ -17,6 +17,13 @@ from runtime.spark.buckets.ordering import OrderBy
 from runtime.spark.buckets.packing import BUCKET, PACKED, ROWS, packer, unpacker
 from runtime.spark.buckets.processor import BucketProcessor
 from runtime.spark.context import event_time, quote
+
+# By itself JSON has milliseconds, in the session's zone.
+_EXACT = {
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def bucketed(
@@ -59,6 +66,11 @@ def bucketed(
     )
 
 
+def numbered(value: Column, kind: DataType) -> Column:
+    """A value that Arrow gives a number to: a nested one becomes its JSON, which is as distinct."""
+    return F.to_json(value, _EXACT) if isinstance(kind, (ArrayType, MapType, StructType)) else value
+
+
 def arrow_schema(schema: StructType, session: SparkSession) -> pa.Schema:
     """Columns of a stream as its operator sees them."""
     zone = session.conf.get("spark.sql.session.timeZone")
@@ -66,34 +78,30 @@ def arrow_schema(schema: StructType, session: SparkSession) -> pa.Schema:
 
 
 def key_columns(keys: Sequence[str], rows: DataFrame) -> tuple[tuple[str, ...], list[Column]]:
-    """Hidden columns for expressions that make groups: their names, and what to select.
-
-    Arrow gives numbers to plain values only, so a nested one becomes its JSON, which is as distinct.
-    """
+    """Hidden columns for expressions that make groups: their names, and what to select."""
     names = tuple(f"__key_{number}" for number in range(len(keys)))
     types = rows.select(*(F.expr(key).alias(name) for key, name in zip(keys, names, strict=True))).schema
-    found: list[Column] = []
-    for key, name in zip(keys, names, strict=True):
-        nested = isinstance(types[name].dataType, (ArrayType, MapType, StructType))
-        found.append((F.to_json(F.expr(key)) if nested else F.expr(key)).alias(name, metadata={}))
+    found = [
+        numbered(F.expr(key), types[name].dataType).alias(name, metadata={})
+        for key, name in zip(keys, names, strict=True)
+    ]
     return names, found
 
 
 def same_columns(
     columns: Sequence[str], rows: DataFrame, prefix: str = "__same"
 ) -> tuple[tuple[str, ...], list[Column]]:
-    """The columns by which a row is known again, and what to select for them besides the columns.
-
-    Arrow gives numbers to plain values only, so a nested one is known by its JSON.
-    """
+    """The columns by which a row is known again, and what to select for them besides the columns."""
     names: list[str] = []
     more: list[Column] = []
     for number, name in enumerate(columns):
-        if isinstance(rows.schema[name].dataType, (ArrayType, MapType, StructType)):
-            names.append(f"{prefix}_{number}")
-            more.append(F.to_json(quote(name)).alias(names[-1], metadata={}))
-        else:
+        value = F.col(quote(name))
+        known_by = numbered(value, rows.schema[name].dataType)
+        if known_by is value:
             names.append(name)
+        else:
+            names.append(f"{prefix}_{number}")
+            more.append(known_by.alias(names[-1], metadata={}))
     return tuple(names), more
 
 

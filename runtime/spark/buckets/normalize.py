@@ -13,7 +13,7 @@ import pyarrow as pa
 from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.bags import alive, with_touched
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
-from runtime.spark.buckets.ordering import OrderBy, group_numbers, looked_up, ranked
+from runtime.spark.buckets.ordering import OrderBy, looked_up, numbers_of, ranked
 from runtime.spark.buckets.state import BucketState, StateTable
 
 _ROWS = "rows"
@@ -87,9 +87,7 @@ class Normalizer(BucketOperator):
         spec = self._spec
         if spec.order:
             rows = rows.take(ranked(rows, (), tuple(map(OrderBy, spec.order))).rows)
-        keys = pa.concat_tables([held.select(spec.keys), rows.select(spec.keys)])
-        numbers = group_numbers(keys, spec.keys)
-        old, new = numbers[: held.num_rows], numbers[held.num_rows :]
+        old, new = numbers_of((held, spec.keys), (rows, spec.keys))
         found, from_end = np.unique(new[::-1], return_index=True)
         return rows.take(rows.num_rows - 1 - from_end), old, found
 

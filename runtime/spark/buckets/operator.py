@@ -37,6 +37,9 @@ class BucketOperator(ABC):
     version: ClassVar[int] = 1
     """Of what `tables` hold; state of another version is not read but refused."""
 
+    readable: ClassVar[frozenset[int]] = frozenset()
+    """Versions before it whose state is read all the same, and is of this version once it is written."""
+
     @property
     @abstractmethod
     def tables(self) -> Sequence[StateTable]:

@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from runtime.spark.buckets import frames as f
 from runtime.spark.buckets.arrow import compute as pc
+from runtime.spark.buckets.bags import TOUCHED, alive
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
-from runtime.spark.buckets.ordering import Numbers, greatest_of_groups, group_numbers, microseconds
+from runtime.spark.buckets.ordering import Numbers, microseconds, numbers_of
 from runtime.spark.buckets.state import BucketState, StateTable
 from runtime.spark.buckets.waiting import SLICE_MS, by_slice, first_ms, take_due
 
 _WAITING, _PAST, _LAST, _TOTALS = "waiting", "past", "last", "totals"
-_TOUCHED = "__touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class OverRows(BucketOperator):
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
         keys = [spec.schema.field(key) for key in spec.keys]
-        time, touched = spec.schema.field(spec.time), pa.field(_TOUCHED, pa.int64())
+        time, touched = spec.schema.field(spec.time), pa.field(TOUCHED, pa.int64())
         self._past = pa.schema([*keys, time, *self._args(_PAST)])
         self._last = pa.schema([*keys, *self._args(_LAST), touched])
         totals = [field for fn in spec.kept(_TOTALS) for field in self._total_fields(fn)]
@@ -201,8 +201,8 @@ class OverRows(BucketOperator):
     def _over_last(self, rows: pa.Table, state: BucketState, watermarks: Watermarks) -> dict[str, pa.Array]:
         spec = self._spec
         touched = pa.array(np.full(rows.num_rows, watermarks.processing_ms))
-        new = rows.append_column(_TOUCHED, touched).select(self._last.names)
-        held = self._alive(state.read(_LAST), watermarks)
+        new = rows.append_column(TOUCHED, touched).select(self._last.names)
+        held = alive(state.read(_LAST), spec.ttl_ms, watermarks.processing_ms, spec.keys)
         together, groups, order, is_new = self._together(held, new)
         found = {
             function.name: self._result(
@@ -222,7 +222,7 @@ class OverRows(BucketOperator):
     def _over_totals(self, rows: pa.Table, state: BucketState, watermarks: Watermarks) -> dict[str, pa.Array]:
         """One row of totals goes before the rows of its partition, and counts as many as it stands for."""
         spec = self._spec
-        held = self._alive(state.read(_TOTALS), watermarks)
+        held = alive(state.read(_TOTALS), spec.ttl_ms, watermarks.processing_ms, spec.keys)
         new = self._as_totals(rows, watermarks.processing_ms)
         together, groups, order, is_new = self._together(held, new)
         # Totals have no time; they were before all.
@@ -245,7 +245,7 @@ class OverRows(BucketOperator):
             columns[function.weight] = pa.array(count[last])
             value = f.means(total, count, function.type) if function.function == "avg" else total
             found[function.name] = _scattered(value, order, is_new)
-        columns[_TOUCHED] = pa.array(np.full(int(last.sum()), watermarks.processing_ms))
+        columns[TOUCHED] = pa.array(np.full(int(last.sum()), watermarks.processing_ms))
         current = pa.table(
             [_flat(columns[name]).cast(self._totals.field(name).type) for name in self._totals.names],
             schema=self._totals,
@@ -279,29 +279,17 @@ class OverRows(BucketOperator):
         Returns:
             The table, and for its rows in order: the group, the position, and whether it is new.
         """
-        keys = list(self._spec.keys)
-        groups = group_numbers(pa.concat_tables([held.select(keys), new.select(keys)]), keys)
-        old = groups[: held.num_rows]
-        wanted = np.isin(old, groups[held.num_rows :])
+        old, of_new = numbers_of((held, self._spec.keys), (new, self._spec.keys))
+        wanted = np.isin(old, of_new)
         together = pa.concat_tables([held.filter(pa.array(wanted)), new])
-        groups = np.concatenate([old[wanted], groups[held.num_rows :]])
+        groups = np.concatenate([old[wanted], of_new])
         order = np.argsort(groups, kind="stable")
         return together, groups[order], order, order >= int(wanted.sum())
 
     def _idle(self, held: pa.Table, new: pa.Table) -> pa.Table:
         """What is kept of partitions without new rows."""
-        keys = list(self._spec.keys)
-        groups = group_numbers(pa.concat_tables([held.select(keys), new.select(keys)]), keys)
-        return held.filter(pa.array(~np.isin(groups[: held.num_rows], groups[held.num_rows :])))
-
-    def _alive(self, held: pa.Table, watermarks: Watermarks) -> pa.Table:
-        """Partitions whose time to live is not over; all rows of one were touched when the last came."""
-        ttl = self._spec.ttl_ms
-        if ttl is None or not held.num_rows:
-            return held
-        groups = group_numbers(held, self._spec.keys)
-        touched = held.column(_TOUCHED).to_numpy()
-        return held.filter(pa.array(greatest_of_groups(groups, touched) + ttl > watermarks.processing_ms))
+        old, of_new = numbers_of((held, self._spec.keys), (new, self._spec.keys))
+        return held.filter(pa.array(~np.isin(old, of_new)))
 
     def _result(
         self, function: Function, together: pa.Table, order: Numbers, frames: f.Frames, is_new: np.ndarray

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from runtime.spark.buckets.bags import TIMES, TOUCHED, labelled, move, numbers_of, signs
+from runtime.spark.buckets.bags import TIMES, TOUCHED, Bag, labelled, move, signs
 from runtime.spark.buckets.normalize import equal_rows
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
-from runtime.spark.buckets.ordering import Numbers, greatest_of_groups
+from runtime.spark.buckets.ordering import Numbers, Ranked, compact, numbers_of, ranked_in
 from runtime.spark.buckets.state import BucketState, StateTable
 from runtime.spark.buckets.top_n import Spec
 
-_ROWS, _RANK = "rows", "__rank"
+_ROWS = "rows"
 
 
 class RetractingTopN(BucketOperator):
@@ -28,10 +28,15 @@ class RetractingTopN(BucketOperator):
         same: columns by which a row is known again.
     """
 
+    version = 2
+    readable = frozenset({1})
+    """It had all entries in one segment, and none that takes back."""
+
     def __init__(self, spec: Spec, same: Sequence[str]) -> None:
         self._spec, self._same = spec, tuple(same)
         more = [pa.field(TIMES, pa.int64()), pa.field(TOUCHED, pa.int64())]
         self._held = pa.schema([*spec.schema, *more])
+        self._bag = Bag(_ROWS, self._same, spec.ttl_ms, spec.keys)
 
     @property
     def tables(self) -> Sequence[StateTable]:
@@ -42,56 +47,55 @@ class RetractingTopN(BucketOperator):
     ) -> pa.Table | None:
         """Compares the first rows of the groups that the epoch touches with what they were."""
         spec, (rows,), now = self._spec, inputs, watermarks.processing_ms
-        kept = state.read(_ROWS)
-        held = self._alive(kept, now)
-        old, new = numbers_of((held, spec.keys), (rows, spec.keys))
+        kept, dead = self._bag.read(state, now)
+        old, new = numbers_of((kept, spec.keys), (rows, spec.keys))
         concerned = np.isin(old, new)
-        before = held.filter(pa.array(concerned))
-        moved = move(before, rows, signs(rows, spec.op), self._same)
-        if not moved.changed.any():
-            if held.num_rows < kept.num_rows:
-                state.write(_ROWS, held)
+        before = kept.filter(pa.array(concerned))
+        (groups,), _ = compact(np.concatenate([old[concerned], new]))
+        moved = move(before, rows, signs(rows, spec.op), groups, self._same, dead[concerned])
+        changed = moved.changed
+        touched = np.full(len(groups), now, np.int64)
+        touched[: before.num_rows] = before.column(TOUCHED).to_numpy()
+        touched[np.isin(groups, groups[changed])] = now
+        entries = np.flatnonzero(moved.new != moved.stored)
+        columns = [
+            *moved.rows.take(entries).columns,
+            pa.array((moved.new - moved.stored)[entries]),
+            pa.array(touched[entries]),
+        ]
+        self._bag.add(state, pa.table(columns, schema=self._held))
+        if not changed.any():
             return None
-        touched = np.full(moved.rows.num_rows, now, np.int64)
-        columns = [*moved.rows.columns, pa.array(moved.new), pa.array(touched)]
-        after = pa.table(columns, schema=self._held).filter(pa.array(moved.new > 0))
-        state.write(_ROWS, pa.concat_tables([held.filter(pa.array(~concerned)), after]))
-        return self._difference(self._first(before), self._first(after))
+        was = self._first(moved.rows, groups, np.minimum(moved.old, spec.limit))
+        times = np.minimum(moved.new, spec.limit)
+        if (moved.new >= moved.old).all():
+            # What was not among the first does not come up unless one of them goes.
+            times[: before.num_rows] = np.bincount(was.rows, minlength=before.num_rows)[: before.num_rows]
+        return self._difference(moved.rows, was, self._first(moved.rows, groups, times))
 
-    def _alive(self, held: pa.Table, now_ms: int) -> pa.Table:
-        """Without the groups in which nothing has changed for the time to live."""
-        if self._spec.ttl_ms is None or not held.num_rows:
-            return held
-        (groups,) = numbers_of((held, self._spec.keys))
-        lives = greatest_of_groups(groups, held.column(TOUCHED).to_numpy()) + self._spec.ttl_ms > now_ms
-        return held if lives.all() else held.filter(pa.array(lives))
+    def _first(self, rows: pa.Table, groups: Numbers, times: Numbers) -> Ranked:
+        """The first rows of each group, each of which is there some times."""
+        places = np.repeat(np.arange(len(times)), times)
+        if self._spec.latest:
+            places = places[::-1]
+        order = rows.select([by.column for by in self._spec.order]).take(places)
+        found = ranked_in(groups[places], order, self._spec.order).first(self._spec.limit)
+        return Ranked(places[found.rows], found.group, found.rank)
 
-    def _first(self, held: pa.Table) -> pa.Table:
-        """The first rows of each group, with their numbers."""
-        spec = self._spec
-        # More than `limit` of one row are never among the first.
-        times = np.minimum(held.column(TIMES).to_numpy(), spec.limit)
-        rows = held.select(spec.schema.names).take(np.repeat(np.arange(held.num_rows), times))
-        if spec.latest:
-            rows = rows.take(np.arange(rows.num_rows)[::-1])
-        found = spec.ranked(rows).first(spec.limit)
-        return rows.take(found.rows).append_column(_RANK, pa.array(found.rank.astype(np.int32)))
-
-    def _difference(self, was: pa.Table, now: pa.Table) -> pa.Table | None:
+    def _difference(self, rows: pa.Table, was: Ranked, now: Ranked) -> pa.Table | None:
         """The rows of the numbers whose row is another, those that go first."""
-        key = (*self._spec.keys, _RANK)
-        old, new = numbers_of((was, key), (now, key))
+        spec = self._spec
+        rows = rows.select(spec.schema.names)
+        old, new = (found.group * spec.limit + found.rank - 1 for found in (was, now))
         _, left, right = np.intersect1d(old, new, assume_unique=True, return_indices=True)
-        columns = self._spec.schema.names
-        same = equal_rows(was.select(columns).take(left), now.select(columns).take(right))
+        same = was.rows[left] == now.rows[right]
+        other = np.flatnonzero(~same)
+        same[other] = equal_rows(rows.take(was.rows[left[other]]), rows.take(now.rows[right[other]]))
         goes, comes = np.ones(len(old), np.bool_), np.ones(len(new), np.bool_)
         goes[left[same]] = comes[right[same]] = False
         if not goes.any() and not comes.any():
             return None
-        parts = [was.filter(pa.array(goes)), now.filter(pa.array(comes))]
-        sign: Numbers = np.repeat([-1, 1], [part.num_rows for part in parts])
-        found = labelled(pa.concat_tables(parts), sign, key, self._spec.op)
-        rank = self._spec.rank
-        if rank is None:
-            return found.drop_columns([_RANK])
-        return found.rename_columns([rank if name == _RANK else name for name in found.column_names])
+        found = rows.take(np.concatenate([was.rows[goes], now.rows[comes]]))
+        ranks = np.concatenate([was.rank[goes], now.rank[comes]])
+        sign: Numbers = np.repeat([-1, 1], [np.count_nonzero(goes), np.count_nonzero(comes)])
+        return labelled(spec.with_rank(found, ranks), sign, np.concatenate([old[goes], new[comes]]), spec.op)

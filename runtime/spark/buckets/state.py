@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -84,16 +84,17 @@ class Head:
         return json.dumps(values, separators=(",", ":")).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes, version: int) -> Head:
-        """Reads it back.
+    def from_bytes(cls, data: bytes, version: int, readable: Collection[int] = ()) -> Head:
+        """Reads it back, as one of `version`.
 
         Raises:
-            StateError: another version wrote it.
+            StateError: another version wrote it, which is not among the `readable` ones.
         """
         values = json.loads(data)
-        if (values.pop("format"), values["version"]) != (FORMAT, version):
-            raise StateError(f"state of version {values['version']} cannot be read by version {version}")
-        return cls(**values)
+        format_, written = values.pop("format"), values.pop("version")
+        if format_ != FORMAT or (written != version and written not in readable):
+            raise StateError(f"state of version {written} cannot be read by version {version}")
+        return cls(version, **values)
 
 
 class BucketState:

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from runtime.spark.buckets.arrow import compute as pc
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
+from runtime.spark.buckets.ordering import numbers_of
 from runtime.spark.buckets.state import BucketState, StateTable
 
 Ints = npt.NDArray[np.int64]
@@ -160,20 +162,13 @@ def _wake(times: Ints) -> int:
 
 def _codes(tables: Sequence[pa.Table], keys: Sequence[str]) -> list[Ints]:
     """Numbers that are equal where the keys are, over all tables; -1 where one of them is NULL."""
-    total = sum(table.num_rows for table in tables)
-    codes: Ints = np.zeros(total, np.int64)
-    missing = np.zeros(total, np.bool_)
+    numbers = np.concatenate(numbers_of(*((table, keys) for table in tables)))
+    # Numbered anew, so that they stay small.
+    codes = np.unique(numbers, return_inverse=True)[1]
     for key in keys:
-        chunks = [chunk for table in tables for chunk in table.column(key).chunks]
-        values = pa.chunked_array(chunks, tables[0].schema.field(key).type).combine_chunks()
-        encoded = values.dictionary_encode()
-        indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        missing |= indices < 0
-        # Numbered anew with each key, so that they stay small.
-        _, codes = np.unique(codes * (len(encoded.dictionary) + 1) + indices, return_inverse=True)
-    codes = np.where(missing, -1, codes)
-    bounds = np.cumsum([table.num_rows for table in tables])[:-1]
-    return list(np.split(codes, bounds))
+        nulls = np.concatenate([pc.is_null(table.column(key)).to_numpy() for table in tables])
+        codes = np.where(nulls, -1, codes)
+    return list(np.split(codes, np.cumsum([table.num_rows for table in tables])[:-1]))
 
 
 def _valid_at(row_codes: Ints, row_times: Ints, version_codes: Ints, version_times: Ints) -> Ints:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from runtime.spark.buckets.bags import TOUCHED, with_touched
+from runtime.spark.buckets.bags import TOUCHED, alive, with_touched
 from runtime.spark.buckets.operator import BucketOperator, Watermarks
 from runtime.spark.buckets.ordering import (
     Numbers,
     OrderBy,
     Ranked,
-    greatest_of_groups,
-    group_numbers,
     looked_up,
     microseconds,
+    numbers_of,
     ranked,
 )
 from runtime.spark.buckets.state import BucketState, StateTable
@@ -60,9 +59,8 @@ class Spec:
 
     def groups(self, seen: pa.Table, rows: pa.Table) -> tuple[Numbers, Numbers]:
         """Numbers of the groups of two tables, the same for the same keys."""
-        keys = pa.concat_tables([seen.select(self.keys), rows.select(self.keys)])
-        found = group_numbers(keys, self.keys)
-        return found[: seen.num_rows], found[seen.num_rows :]
+        old, new = numbers_of((seen, self.keys), (rows, self.keys))
+        return old, new
 
     def behind(self, held: pa.Table, new: pa.Table) -> pa.Table:
         """Rows in the order in which equal ones go: those that were there come first, or last."""
@@ -201,18 +199,14 @@ class FirstByArrival(BucketOperator):
         self, inputs: Sequence[pa.Table], state: BucketState, watermarks: Watermarks
     ) -> pa.Table | None:
         """Lets through what no group has had yet."""
-        seen = state.read(_SEEN)
-        dropped = False
-        if self._spec.ttl_ms is not None and seen.num_rows:
-            gone = seen.column(TOUCHED).to_numpy() + self._spec.ttl_ms <= watermarks.processing_ms
-            dropped = bool(gone.any())
-            seen = seen.filter(pa.array(~gone)) if dropped else seen
+        kept = state.read(_SEEN)
+        seen = alive(kept, self._spec.ttl_ms, watermarks.processing_ms)
         (rows,) = inputs
         # The first place at which a group stands is in `seen` if it was there.
         places = np.unique(np.concatenate(self._spec.groups(seen, rows)), return_index=True)[1]
         first = np.sort(places[places >= seen.num_rows]) - seen.num_rows
         if not len(first):
-            if dropped:
+            if seen.num_rows < kept.num_rows:
                 state.write(_SEEN, seen)
             return None
         found = rows.take(first)
@@ -243,7 +237,8 @@ class ChangingTopN(BucketOperator):
     ) -> pa.Table | None:
         """Merges the rows into what is kept, and compares it with what was."""
         spec = self._spec
-        held, dropped = self._alive(state.read(_ROWS), watermarks.processing_ms)
+        stored = state.read(_ROWS)
+        held = alive(stored, spec.ttl_ms, watermarks.processing_ms, spec.keys)
         touched = pa.array(np.full(inputs[0].num_rows, watermarks.processing_ms))
         new = inputs[0].append_column(TOUCHED, touched)
         together = spec.behind(held, new)
@@ -254,7 +249,7 @@ class ChangingTopN(BucketOperator):
         was_old = (now.rows >= before) & (now.rows < before + held.num_rows)
         first = now.rank <= spec.limit
         if was_old[first].all():
-            if dropped:
+            if held.num_rows < stored.num_rows:
                 state.write(_ROWS, held)
             return None
         # A group's rows were numbered without gaps, so an old row's number is how many old ones there are up
@@ -269,14 +264,6 @@ class ChangingTopN(BucketOperator):
         op = np.where(kept.rank <= old_size[first], "+U", "+I")[changed]
         rows = together.take(kept.rows[changed]).drop_columns([TOUCHED])
         return spec.with_rank(rows, kept.rank[changed]).append_column(spec.op, pa.array(op, pa.string()))
-
-    def _alive(self, held: pa.Table, now_ms: int) -> tuple[pa.Table, bool]:
-        ttl = self._spec.ttl_ms
-        if ttl is None or not held.num_rows:
-            return held, False
-        groups = group_numbers(held, self._spec.keys)
-        gone = greatest_of_groups(groups, held.column(TOUCHED).to_numpy()) + ttl <= now_ms
-        return (held.filter(pa.array(~gone)), True) if gone.any() else (held, False)
 
 
 def _known(time: str | None) -> str:

@@ -14,6 +14,7 @@ from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
+    branches,
     change_aggregate,
     change_join,
     changelog_functions,
@@ -22,6 +23,7 @@ from runtime.spark.operators import (
     fused_aggregate,
     generate,
     interval_join,
+    late_rows,
     lookup_join,
     lookup_table,
     match,
@@ -53,6 +55,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Filter: filter.lower,
     model.Match: match.lower,
     model.Process: process.lower,
+    model.Branches: branches.lower,
     model.Project: project.lower,
     model.Generate: generate.lower,
     model.Window: window.lower,
@@ -75,6 +78,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.RegularJoin: regular_join.lower,
     model.ChangeJoin: change_join.lower,
     model.TemporalJoin: temporal_join.lower,
+    model.LateRows: late_rows.lower,
     model.LookupTable: lookup_table.lower,
     model.LookupJoin: lookup_join.lower,
 }

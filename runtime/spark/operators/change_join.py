@@ -6,28 +6,32 @@ from collections.abc import Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, MapType, StringType, StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from compiler.jobplan.model import ChangeJoin
 from compiler.jobplan.operators.base import OP_COLUMN
 from runtime.spark.buckets.change_join import ChangeJoiner, ChangeJoinSpec, Side
-from runtime.spark.buckets.lowering import arrow_schema, bucketed, same_columns
-from runtime.spark.changes import as_inserts, each_by_itself
+from runtime.spark.buckets.lowering import arrow_schema, bucketed, key_columns, same_columns
+from runtime.spark.changes import are_changes, each_by_itself
 from runtime.spark.context import Context, quote
 
 
 def lower(op: ChangeJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
-    """Keys are Spark's to compute, and what else must hold is looked at pair by pair."""
+    """Keys are Spark's to compute, and what else must hold is looked at pair by pair.
+
+    Rows that only ever come cross into Python without an operation.
+    """
     prepared: list[tuple[DataFrame, list[Column]]] = []
     sides: list[Side] = []
-    for number, (given, columns) in enumerate(zip(map(as_inserts, inputs), op.columns, strict=True)):
+    for number, (given, columns) in enumerate(zip(inputs, op.columns, strict=True)):
         keys = [f"__key_{number}_{place}" for place in range(len(op.keys))]
-        sql = [pair.right if number else pair.left for pair in op.keys]
-        named = [_plain(given, key).alias(name, metadata={}) for key, name in zip(sql, keys, strict=True)]
+        _, found = key_columns([pair.right if number else pair.left for pair in op.keys], given)
+        named = [key.alias(name, metadata={}) for key, name in zip(found, keys, strict=True)]
         same, nested = same_columns(columns, given, f"__same_{number}")
         # Only the columns: marks of event times end here.
         plain = [F.col(quote(name)).alias(name, metadata={}) for name in columns]
-        rows = given.select(*plain, *named, *nested, OP_COLUMN)
+        operation = [OP_COLUMN] if are_changes(given) else []
+        rows = given.select(*plain, *named, *nested, *operation)
         schema = arrow_schema(rows.drop(OP_COLUMN).schema, rows.sparkSession)
         outer = op.kind in ("full", "right" if number else "left")
         sides.append(Side(schema, tuple(keys), same, columns, outer))
@@ -41,9 +45,3 @@ def lower(op: ChangeJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFra
     output = StructType([*fields, StructField(OP_COLUMN, StringType(), False)])
     joined = bucketed(ChangeJoiner(spec), prepared, op.buckets, output)
     return joined if op.condition is None else each_by_itself(joined.where(F.expr(op.condition)))
-
-
-def _plain(rows: DataFrame, sql: str) -> Column:
-    """A key as a value that Arrow can number: a nested one becomes its JSON."""
-    kind = rows.select(F.expr(sql).alias("key")).schema["key"].dataType
-    return F.to_json(F.expr(sql)) if isinstance(kind, (ArrayType, MapType, StructType)) else F.expr(sql)

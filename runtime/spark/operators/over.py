@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from compiler.jobplan.model import Over, OverFunction
 from runtime.spark.buckets.lowering import arrow_schema, bucketed, key_columns
 from runtime.spark.buckets.over import Function, OverRows, Spec
-from runtime.spark.context import Context, quote
+from runtime.spark.context import Context, struct_of
 
 
 def lower(op: Over, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
@@ -23,7 +23,7 @@ def lower(op: Over, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     keys, named_keys = key_columns(op.keys, rows)
     args = [column for number, function in enumerate(op.functions) for column in _arguments(function, number)]
     prepared = rows.select("*", *named_keys, *args)
-    added = _columns(op)
+    added = struct_of(op.functions)
     types = arrow_schema(added, rows.sparkSession)
     functions = tuple(
         Function(
@@ -43,12 +43,6 @@ def lower(op: Over, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     output = StructType([*rows.schema.fields, *added.fields])
     by = [F.col(key) for key in keys]
     return bucketed(OverRows(spec), [(prepared, by)], op.buckets, output, op.event_times)
-
-
-def _columns(op: Over) -> StructType:
-    found = StructType.fromDDL(", ".join(f"{quote(fn.name)} {fn.type}" for fn in op.functions))
-    assert isinstance(found, StructType)
-    return found
 
 
 def _arguments(function: OverFunction, number: int) -> list[Column]:

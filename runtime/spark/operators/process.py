@@ -13,7 +13,7 @@ from compiler.jobplan.model import Process
 from runtime.functions.bundle import Bundle
 from runtime.functions.operator import KEY, ROW, TIME, ProcessOperator
 from runtime.spark.buckets.lowering import bucketed
-from runtime.spark.context import Context, event_time, quote
+from runtime.spark.context import Context, event_time, quote, struct_of
 
 
 def lower(op: Process, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
@@ -24,9 +24,7 @@ def lower(op: Process, inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     row = F.struct(*(F.expr(item.sql).alias(item.name) for item in op.reads)).alias(ROW)
     read = rows.select(*keys, *time, row)
     given = [StructField(f"{KEY}{n}", read.schema[f"{KEY}{n}"].dataType) for n in range(len(keys))]
-    declared = StructType.fromDDL(", ".join(f"{quote(c.name)} {c.type}" for c in op.output))
-    assert isinstance(declared, StructType)
-    output = StructType([*given, *declared.fields])
+    output = StructType([*given, *struct_of(op.output).fields])
     zone = ctx.session.conf.get("spark.sql.session.timeZone")
     operator = ProcessOperator(
         op,

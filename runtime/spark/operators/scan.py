@@ -23,15 +23,21 @@ NULL_MARKER = "[headrace:null_value]"
 
 def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     """Hands over to the connector and keeps the declared columns, in their order."""
-    rows = SOURCES[op.connector].read(op, ctx)
+    rows = as_declared(op, SOURCES[op.connector].read(op, ctx))
+    if op.marks is None:
+        return rows
+    return count_set_aside(rows, op.uid, BAD_RECORDS, F.col(quote(op.marks[0])).isNotNull())
+
+
+def as_declared(op: Scan, rows: DataFrame) -> DataFrame:
+    """What a connector gives as the declared columns; bad records are marked, or end the epoch."""
     if op.marks is None:
         columns = (_column(op, column).alias(column.name) for column in op.columns)
         return rows.select(*columns, *hidden(rows))
     raw, position = op.marks
     mark = _mark(op, raw)
     kept = [_value(op, column).alias(column.name) for column in op.columns]
-    marked = rows.select(*kept, mark.alias(raw), F.col(quote(position)), *hidden(rows))
-    return count_set_aside(marked, op.uid, BAD_RECORDS, F.col(quote(raw)).isNotNull())
+    return rows.select(*kept, mark.alias(raw), F.col(quote(position)), *hidden(rows))
 
 
 def _column(op: Scan, column: Column) -> SparkColumn:

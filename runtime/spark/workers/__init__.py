@@ -13,8 +13,8 @@ So Spark is given a Python that is a script of ours. For these modules it has th
 Python.
 
 Forking after these imports is sound: the threads that they start are OpenBLAS's and jemalloc's, and both
-libraries, as Arrow, set themselves up again in the child. Executors of a cluster do not have headrace, so
-there Spark's own way stays.
+libraries, as Arrow, set themselves up again in the child. On a cluster Spark's own way stays: its machines
+need not have headrace when a worker starts, and are given its code as the worker is told what to run.
 """
 
 from runtime.spark.workers.nursery import Nursery
