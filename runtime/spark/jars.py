@@ -38,6 +38,9 @@ RESOLVER_CONF = (
 # ships, prints one line and ends.
 _MAIN_CLASS = ("--class", "org.apache.ivy.Main", "spark-internal", "-version")
 _TIMEOUT = 900.0
+# Two resolutions that fill one cache of Ivy's at once break each other's files (Ivy 2.5, as Spark 4.2.0 sets
+# it up), and that cache is the user's, whatever packages are asked for and wherever headrace keeps its own.
+_IVY_LOCK = Path(tempfile.gettempdir()) / f"headrace-ivy-{os.getuid()}.lock"
 
 
 class PackagesUnavailable(EnvironmentProblem):
@@ -85,9 +88,9 @@ def resolve_packages(
     # The folder is renamed into place when it is complete, so its presence is enough.
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock"):
+        with FileLock(_IVY_LOCK):
             if not folder.is_dir():
-                _fill(folder, _fetch(java, coordinates, steering), coordinates)
+                _fill(folder, _fetch_twice(java, coordinates, steering), coordinates)
     return tuple(sorted(folder.glob("*.jar")))
 
 
@@ -122,6 +125,14 @@ def _fill(folder: Path, jars: list[Path], coordinates: tuple[str, ...]) -> None:
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise PackagesUnavailable(coordinates, f"The cache could not be written: {error}") from error
+
+
+def _fetch_twice(java: Java, coordinates: tuple[str, ...], steering: Mapping[str, str]) -> list[Path]:
+    """Fetch once more if it failed: another program, or the network, may have been in the way."""
+    try:
+        return _fetch(java, coordinates, steering)
+    except PackagesUnavailable:
+        return _fetch(java, coordinates, steering)
 
 
 def _fetch(java: Java, coordinates: tuple[str, ...], steering: Mapping[str, str]) -> list[Path]:

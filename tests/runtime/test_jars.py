@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,35 @@ def test_failure_names_the_packages_and_the_cause(tmp_path: Path, cache: Path) -
     assert caught.value.coordinates == ("com.example:nothing:1.0",)
     assert "com.example#nothing;1.0" in caught.value.cause
     assert not list((cache / "packages").glob("*/"))
+
+
+def test_two_programs_fetch_at_once(tmp_path: Path) -> None:
+    """Ivy's cache is one, and empty on a new machine; two resolutions at once break its files."""
+    conf = {"spark.jars.ivy": str(tmp_path / "ivy")}
+    java = find_java()
+    asked = ([DELTA], [DELTA, "com.h2database:h2:2.4.240"])
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(lambda packages: resolve_packages(java, packages, conf), asked))
+    names = [{jar.name for jar in jars_of} for jars_of in found]
+    assert "io.delta_delta-storage-4.4.0.jar" in names[0]
+    assert names[1] - names[0] == {"com.h2database_h2-2.4.240.jar"}
+
+
+def test_what_failed_is_tried_once_more(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = cache / "com.example_late-1.0.jar"
+    answers: list[list[Path]] = [[jar]]
+
+    def fetch(_: Java, coordinates: tuple[str, ...], __: object) -> list[Path]:
+        if not jar.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            jar.touch()
+            raise PackagesUnavailable(coordinates, "connection reset")
+        return answers.pop()
+
+    monkeypatch.setattr(jars, "_fetch", fetch)
+    found = resolve_packages(Java(cache, 17, "17", "system"), ["com.example:late:1.0"])
+    assert [path.name for path in found] == [jar.name]
+    assert not answers
 
 
 def test_error_survives_a_process_boundary() -> None:
