@@ -13,12 +13,13 @@ import plans
 import pytest
 from files import rows_of, tuples_of
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import Column, Sink
 from runtime.connectors.sinks import SINKS
-from runtime.connectors.sinks.base import SinkContext, Writer, placed_by
+from runtime.connectors.sinks.base import SinkContext, Writer, columns_of, placed_by
 from runtime.jobs.runner import run
 
 KV = (Column("k", "STRING"), Column("v", "INT"))
@@ -265,3 +266,24 @@ def _struct(ddl: str) -> StructType:
     found = StructType.fromDDL(ddl)
     assert isinstance(found, StructType)
     return found
+
+
+def test_only_what_does_not_fit_is_cast(session: SparkSession) -> None:
+    sink = Sink("out", "x", "blackhole", {}, KV, "exactly_once")
+    fits = session.createDataFrame([("a", 1)], "k string, v int")
+    assert columns_of(sink, fits) is fits
+    marked = fits.withColumn("k", F.col("k").alias("k", metadata={"spark.watermarkDelayMs": 1}))
+    others = (marked, fits.select("v", "k"), fits.withColumn("v", F.lit(1).cast("long")), fits.toDF("K", "v"))
+    for batch in (*others, fits.withColumn("more", F.lit(1))):
+        rows = columns_of(sink, batch)
+        assert rows.dtypes == fits.dtypes
+        assert not any(field.metadata for field in rows.schema.fields)
+        assert [tuple(row) for row in rows.collect()] == [("a", 1)]
+
+
+def test_folders_by_a_column_in_other_letters(session: SparkSession, tmp_path: Path) -> None:
+    batch = session.createDataFrame([("a", 1), ("b", 2)], "k string, v int")
+    made = writer(session, tmp_path, "filesystem", format="json", partition_by=("K",))
+    made.prepare("one", -1)
+    assert made.write(0, batch)
+    assert sorted(entry.name for entry in (tmp_path / "out").glob("k=*")) == ["k=a", "k=b"]

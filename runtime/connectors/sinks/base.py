@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from pyspark.sql import types as t
 from compiler.jobplan.formats import key_fields
 from compiler.jobplan.model import Sink
 from compiler.jobplan.operators.base import OP_COLUMN
-from runtime.spark.context import quote, struct_of
+from runtime.spark.context import Typed, quote, struct_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,17 @@ class Writer(Protocol):
 
 def columns_of(sink: Sink, batch: DataFrame) -> DataFrame:
     """The sink's columns with their types, and without marks that only mean something to a stream."""
-    return batch.select(*_columns(sink))
+    names = [column.name for column in sink.columns]
+    # Mostly the query has made them so. Then a projection is only work: a call to the JVM for each part of
+    # each column, and a plan that is analyzed once more.
+    if batch.columns == names and len(_fitting(sink, batch)) == len(names):
+        return batch
+    return batch.select(*_columns(sink, batch))
 
 
 def changes_of(sink: Sink, batch: DataFrame, *more: Column) -> DataFrame:
     """As `columns_of`, with the operation of each change in front, if they are changes, and `more` behind."""
-    return batch.select(*([OP_COLUMN] if sink.upsert else []), *_columns(sink), *more)
+    return batch.select(*([OP_COLUMN] if sink.upsert else []), *_columns(sink, batch), *more)
 
 
 def placed_by(sink: Sink) -> list[Column]:
@@ -124,5 +130,23 @@ def _is_exact(kind: t.DataType) -> bool:
     return not isinstance(kind, (t.FloatType, t.DoubleType, t.ArrayType, t.MapType, t.VariantType))
 
 
-def _columns(sink: Sink) -> list[Column]:
-    return [F.col(quote(c.name)).cast(c.type).alias(c.name, metadata={}) for c in sink.columns]
+def _columns(sink: Sink, batch: DataFrame) -> list[Column]:
+    fitting = _fitting(sink, batch)
+    columns: list[Column] = []
+    for name, kind in _types(sink.columns).items():
+        column = F.col(quote(name))
+        columns.append(column if name in fitting else column.cast(kind).alias(name, metadata={}))
+    return columns
+
+
+def _fitting(sink: Sink, batch: DataFrame) -> set[str]:
+    """Names of the sink's columns that the batch has as they are to be, so that a cast changes nothing."""
+    wanted = _types(sink.columns)
+    found = batch.schema.fields
+    return {f.name for f in found if f.name in wanted and f.dataType == wanted[f.name] and not f.metadata}
+
+
+@lru_cache(maxsize=128)
+def _types(columns: tuple[Typed, ...]) -> dict[str, t.DataType]:
+    """Types by name; kept, since Spark parses them."""
+    return {field.name: field.dataType for field in struct_of(columns).fields}
