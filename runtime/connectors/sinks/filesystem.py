@@ -6,9 +6,8 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from compiler.diagnostics.codes import NOT_WRITABLE
@@ -17,18 +16,10 @@ from compiler.jobplan.formats import file_format, spark_options
 from compiler.jobplan.model import Sink
 from runtime.connectors.sinks import ownership
 from runtime.connectors.sinks.base import SinkContext, columns_of
+from runtime.connectors.sinks.file_epochs import MANIFEST, FileEpochs
 from runtime.spark.context import quote
 
-_MANIFEST = "_spark_metadata"
 _PART = re.compile(r"^part-\d{5,}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}[.-]c\d{3,}\..+$")
-_SPARK = "org.apache.spark.sql.execution"
-_CLASSES = {
-    "parquet": f"{_SPARK}.datasources.parquet.ParquetFileFormat",
-    "json": f"{_SPARK}.datasources.json.JsonFileFormat",
-    "csv": f"{_SPARK}.datasources.csv.CSVFileFormat",
-    "orc": f"{_SPARK}.datasources.orc.OrcFileFormat",
-}
-_ROWS = "headrace_rows"
 
 
 class FilesystemWriter:
@@ -46,6 +37,7 @@ class FilesystemWriter:
         self.folder = ownership.output_folder(sink, ctx.project_dir)
         self.location = str(sink.options["path"])
         self.rows_written = 0
+        self._epochs: FileEpochs | None = None
 
     def prepare(self, incarnation: str, last_epoch: int) -> None:
         """Claims the folder, or refuses to; then deletes what a killed epoch left."""
@@ -76,26 +68,22 @@ class FilesystemWriter:
         return epoch <= _last_epoch(self.folder)
 
     def write(self, epoch: int, batch: DataFrame) -> bool:
-        """Hands the epoch to Spark's file sink, which commits it by one rename."""
+        """Writes the epoch as Spark's file sink does, which commits it by one rename."""
         if self.has(epoch):
             return False
-        rows = self._placed(columns_of(self._sink, batch)).observe(_ROWS, F.count(F.lit(1)).alias("rows"))
-        session = batch.sparkSession
-        jvm: Any = session._jvm  # Spark has no Python API for its file sink
-        name = file_format(self._sink.options)
-        file_sink = jvm.org.apache.spark.sql.execution.streaming.sinks.FileStreamSink(
-            session._jsparkSession,
-            str(self.folder),
-            getattr(jvm, _CLASSES[name])(),
-            jvm.PythonUtils.toSeq(list(self._sink.partition_by)),
-            jvm.PythonUtils.toScalaMap(self._writer_options()),
-        )
-        frame: Any = rows._jdf
-        file_sink.addBatch(epoch, frame)
-        observed = frame.queryExecution().observedMetrics().get(_ROWS)
-        if observed.isDefined():
-            self.rows_written += observed.get().getLong(0)
+        rows = self._placed(columns_of(self._sink, batch))
+        self.rows_written += self._files(batch.sparkSession).write(epoch, rows, self._sink.partition_by)
         return True
+
+    def _files(self, session: SparkSession) -> FileEpochs:
+        """Spark's side of the folder, kept as long as the session is the same."""
+        if self._epochs is None or not self._epochs.serves(session):
+            options = self._sink.options
+            # Spark leaves older files out of the manifest when it next compacts it (every ten epochs).
+            retention = int(options["retention"]) if "retention" in options else None
+            name = file_format(options)
+            self._epochs = FileEpochs(session, self.folder, name, spark_options(options), retention)
+        return self._epochs
 
     def _placed(self, rows: DataFrame) -> DataFrame:
         """The rows in as few tasks as files are asked for; those of one folder then come together."""
@@ -103,13 +91,6 @@ class FilesystemWriter:
         if files is None:
             return rows
         return rows.repartition(int(files), *(F.col(quote(name)) for name in self._sink.partition_by))
-
-    def _writer_options(self) -> dict[str, str]:
-        options = spark_options(self._sink.options)
-        if "retention" in self._sink.options:
-            # Spark leaves older files out of the manifest when it next compacts it (every ten epochs).
-            options["retention"] = f"{self._sink.options['retention']}ms"
-        return options
 
     def check_empty(self) -> None:
         """The folder must be ours, or empty."""
@@ -127,7 +108,7 @@ class FilesystemWriter:
             return
         for file in _part_files(self.folder):
             _delete(file, self.folder)
-        shutil.rmtree(self.folder / _MANIFEST, ignore_errors=True)
+        shutil.rmtree(self.folder / MANIFEST, ignore_errors=True)
         (self.folder / ownership.MARKER).unlink()
 
     def _delete_orphans(self) -> None:
@@ -138,7 +119,7 @@ class FilesystemWriter:
 
 
 def _last_epoch(folder: Path) -> int:
-    manifest = folder / _MANIFEST
+    manifest = folder / MANIFEST
     if not manifest.is_dir():
         return -1
     names = (entry.name.removesuffix(".compact") for entry in manifest.iterdir())
@@ -150,7 +131,7 @@ def _listed(folder: Path) -> set[str]:
 
     The newest compacted log has all before it, but for files that are no longer kept.
     """
-    manifest = folder / _MANIFEST
+    manifest = folder / MANIFEST
     if not manifest.is_dir():
         return set()
     logs = {int(stem): log for log in manifest.iterdir() if (stem := log.name.partition(".")[0]).isdigit()}
