@@ -23,12 +23,14 @@ class Comparison:
         name: what is compared.
         limit: least throughput of ours, as a part of theirs.
         ours, theirs: write all rows once.
+        rounds: how often each is measured, so that the ratio is told to a part of what the limit allows.
     """
 
     name: str
     limit: float
     ours: Callable[[int], object]
     theirs: Callable[[int], object]
+    rounds: int = 5
 
 
 class SinkBench(Protocol):

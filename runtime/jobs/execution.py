@@ -27,7 +27,7 @@ from runtime.state.checkpoint import Checkpoint
 _log = logging.getLogger(__name__)
 
 # What rows depend on, or what must be on from the first epoch of a checkpoint.
-_CONF = {
+QUERY_CONF = {
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     # A pushed filter would let a bad record pass if another column of it says no.
     "spark.sql.csv.filterPushdown.enabled": "false",
@@ -181,7 +181,7 @@ class Execution:
 
     def _conf(self) -> dict[str, str]:
         return {
-            **_CONF,
+            **QUERY_CONF,
             "spark.sql.session.timeZone": self.timezone,
             "spark.sql.shuffle.partitions": str(self.query.parallelism),
         }
