@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from compiler.analysis.bind import bind_project
 from compiler.analysis.rules import PROJECT_RULES, RULES
+from compiler.chain.beside import kept_read
 from compiler.chain.grouping import Group, group_sinks
 from compiler.chain.late_rows import check_late_rows
 from compiler.chain.reads import with_own_reads
@@ -20,7 +21,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.frozen import frozen
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Manifest
-from compiler.optimize import MERGE_SIBLINGS, optimize, optimize_query
+from compiler.optimize import MERGE_SIBLINGS, READ_ONCE, optimize, optimize_query
 from compiler.plan.logical import LogicalPlan
 from compiler.syntax.declarations import Project
 
@@ -104,8 +105,14 @@ def form_queries(
         rechain: whether queries are formed as if none had run.
     """
     optimized = optimize(logical, without)
-    merge = MERGE_SIBLINGS not in without
-    formed = group_sinks(optimized.sinks, manifest, reporter, merge_siblings=merge, rechain=rechain)
+    formed = group_sinks(
+        optimized.sinks,
+        manifest,
+        reporter,
+        merge_siblings=MERGE_SIBLINGS not in without,
+        read_once=READ_ONCE not in without,
+        rechain=rechain,
+    )
     groups = tuple(_optimized(group, without) for group in formed)
     reporter.extend(check_late_rows(groups, logical.places))
     return optimized, groups
@@ -116,4 +123,5 @@ def _optimized(group: Group, without: Collection[str]) -> Group:
     roots = tuple(sink.node for sink in group.sinks)
     nodes, trunk = with_own_reads(*optimize_query(roots, group.trunk, without))
     sinks = (replace(sink, node=node) for sink, node in zip(group.sinks, nodes, strict=True))
-    return replace(group, sinks=tuple(sinks), trunk=trunk)
+    kept = kept_read(trunk) if group.kept is not None else None
+    return replace(group, sinks=tuple(sinks), trunk=trunk, kept=kept)

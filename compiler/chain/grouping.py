@@ -2,7 +2,8 @@
 
 Sinks share a query if one stream serves them all: the same reads, the same state, the same trigger, and an
 operator (the trunk) through which every row passes on its way to any of them, with nothing stateful behind
-it. Grouping is sticky: a query that a state root remembers keeps its sinks, whatever is added later.
+it. Sinks that need no state may stand beside one (`chain.beside`). Grouping is sticky: a query that a state
+root remembers keeps its sinks, whatever is added later.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compiler.chain.beside import kept_read, put_beside, split
 from compiler.chain.layout import LayoutError
 from compiler.chain.reasons import Formed, kept_apart, needs_of, spell_trigger, together
 from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
+from compiler.chain.trunk import find_trunk
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
 from compiler.diagnostics.source import Span
@@ -20,7 +23,7 @@ from compiler.frozen import frozen
 from compiler.jobplan.model import GroupMemory, Manifest
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
-from compiler.plan.operators import LookupJoin, LookupTable
+from compiler.plan.operators import LookupTable
 
 _Needs = tuple[frozenset[int], frozenset[int]]
 
@@ -29,8 +32,9 @@ _Needs = tuple[frozenset[int], frozenset[int]]
 class Group:
     """Sinks that will share a query.
 
-    `trunk` is the operator whose rows are the query's stream. `provisional` is True until a state root
-    remembers the group. `parallelism` is None where nothing asks for a number of state partitions.
+    `trunk` is the operator whose rows are the query's stream. `kept` is the read whose rows of an epoch are
+    kept for sinks beside the stream, if there are such. `provisional` is True until a state root remembers the
+    group. `parallelism` is None where nothing asks for a number of state partitions.
     """
 
     uid: str
@@ -40,6 +44,7 @@ class Group:
     reason: str
     trigger_ms: int | None = None
     parallelism: int | None = None
+    kept: Node | None = None
 
 
 def group_sinks(
@@ -48,6 +53,7 @@ def group_sinks(
     reporter: Reporter,
     *,
     merge_siblings: bool = True,
+    read_once: bool = True,
     rechain: bool = False,
 ) -> tuple[Group, ...]:
     """Groups all sinks; remembered groups come first, in the order in which they were formed.
@@ -57,11 +63,12 @@ def group_sinks(
         manifest: what the state root remembers.
         reporter: takes what cannot go on as it was.
         merge_siblings: whether window aggregates over one input may become one.
+        read_once: whether sinks without state may stand beside one.
         rechain: whether queries are formed as if none had run; those that come out as they are go on.
     """
     remembered = manifest.groups if manifest else ()
     if rechain and manifest is not None:
-        anew = group_sinks(sinks, None, Reporter(), merge_siblings=merge_siblings)
+        anew = group_sinks(sinks, None, Reporter(), merge_siblings=merge_siblings, read_once=read_once)
         formed_again = {frozenset(sink.uid for sink in group.sinks) for group in anew}
         remembered = tuple(memory for memory in remembered if frozenset(memory.sinks) in formed_again)
     by_uid = {sink.uid: sink for sink in sinks}
@@ -80,6 +87,8 @@ def group_sinks(
     formed = _alike([sink for sink in sinks if sink.uid not in placed])
     if merge_siblings:
         formed = _merged(formed)
+    if read_once:
+        formed = put_beside(formed)
     for one in formed:
         members = list(fuse(one.sinks, one.siblings)) if len(one.siblings) > 1 else one.sinks
         uid = _mint(members[0].uid, used)
@@ -89,7 +98,7 @@ def group_sinks(
             reporter.add(_lookup_in_stream(members[0]))
             continue
         apart = kept_apart(one, [*there, *formed])
-        groups.append(_group(uid, members, trunk, reporter, provisional=True, apart=apart))
+        groups.append(_group(uid, members, one.beside, trunk, reporter, provisional=True, apart=apart))
     reporter.extend(_without_effect(groups))
     return tuple(groups)
 
@@ -97,15 +106,24 @@ def group_sinks(
 def _group(
     uid: str,
     members: Sequence[BoundSink],
+    beside: Sequence[BoundSink],
     trunk: Node,
     reporter: Reporter,
     *,
     provisional: bool,
     apart: str = "",
 ) -> Group:
-    parallelism = _parallelism(uid, members, reporter)
-    reason = together(members) + apart
-    return Group(uid, tuple(members), trunk, provisional, reason, members[0].trigger_ms, parallelism)
+    sinks = (*members, *beside)
+    return Group(
+        uid,
+        sinks,
+        trunk,
+        provisional,
+        together(sinks, len(beside)) + apart,
+        members[0].trigger_ms,
+        _parallelism(uid, sinks, reporter),
+        kept_read(trunk) if beside else None,
+    )
 
 
 def _lookup_in_stream(sink: BoundSink) -> Diagnostic:
@@ -217,12 +235,12 @@ def _as_remembered(
 
 
 def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporter) -> Group | None:
-    fused = _as_remembered(memory, members, reporter)
+    stateful, beside = split(members)
+    fused = _as_remembered(memory, stateful, reporter)
     if fused is None:
         return None
-    members = fused
-    trunk = find_trunk(members)
-    if trunk is None:
+    trunk = find_trunk(fused)
+    if trunk is None or (beside and kept_read(trunk) is None):
         names = ", ".join(f"`{sink.name}`" for sink in members)
         reporter.add(
             Diagnostic(
@@ -248,7 +266,7 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
             )
         )
         return None
-    return _group(memory.uid, members, trunk, reporter, provisional=False)
+    return _group(memory.uid, fused, beside, trunk, reporter, provisional=False)
 
 
 def _mint(name: str, used: set[str]) -> str:
@@ -275,93 +293,3 @@ def _alike(sinks: Iterable[BoundSink]) -> list[Formed]:
             order.append(Formed(needs, home, []))
         home.append(sink)
     return order
-
-
-def find_trunk(sinks: Sequence[BoundSink]) -> Node | None:
-    """The lowest operator through which all rows of all sinks pass, with nothing stateful behind it.
-
-    If an operator above it has two consumers, the trunk is moved up to where the ways part: a stream
-    that is read once and used twice is persisted once, instead of being read twice. So it is above a lookup
-    join.
-
-    Returns:
-        The trunk, or None if the sinks have none.
-    """
-    roots = [sink.node for sink in sinks]
-    stream = [node for node in walk(*roots) if node.is_stream]
-    consumers = _consumers(stream, roots)
-    dominators = _Dominators(stream)
-    behind = _stateful_behind(stream)
-    lowest = dominators.common([id(root) for root in roots])
-    for node in stream:
-        if lowest is not None and consumers[id(node)] > 1 and not behind[id(node)]:
-            moved = dominators.common([lowest, id(node)])
-            # With state behind, it cannot be the trunk: Spark runs what is above twice.
-            if moved is not None and not behind[moved]:
-                lowest = moved
-    for node in stream:
-        # A lookup reads its table on the rows of an epoch, so it must stand below the trunk.
-        if isinstance(node, LookupJoin) and lowest is not None:
-            lowest = dominators.common([lowest, id(node.stream)])
-    if lowest is not None and behind[lowest]:
-        return None
-    return dominators.node(lowest)
-
-
-def _consumers(stream: Sequence[Node], roots: Sequence[Node]) -> dict[int, int]:
-    """How many operators and sinks take rows from each operator."""
-    counts = {id(node): 0 for node in stream}
-    for node in stream:
-        for child in node.inputs:
-            if id(child) in counts:
-                counts[id(child)] += 1
-    for root in roots:
-        counts[id(root)] += 1
-    return counts
-
-
-def _stateful_behind(stream: Sequence[Node]) -> dict[int, bool]:
-    """For each operator whether a stateful one reads, directly or not, what it gives."""
-    behind = {id(node): False for node in stream}
-    for node in reversed(stream):
-        for child in node.inputs:
-            if id(child) in behind and (node.is_stateful or behind[id(node)]):
-                behind[id(child)] = True
-    return behind
-
-
-class _Dominators:
-    """The dominator tree of a stream, inputs towards the root.
-
-    An operator dominates another if all rows of the other have passed it. Built in one sweep, since the
-    operators come inputs first: K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance Algorithm",
-    2001, where one pass is enough for a graph without cycles.
-    """
-
-    def __init__(self, stream: Sequence[Node]) -> None:
-        self._nodes = {id(node): node for node in stream}
-        self._above: dict[int, int | None] = {}
-        self._depth: dict[int, int] = {}
-        for node in stream:
-            inputs = [id(child) for child in node.inputs if id(child) in self._nodes]
-            above = self.common(inputs) if inputs else None
-            self._above[id(node)] = above
-            self._depth[id(node)] = 0 if above is None else self._depth[above] + 1
-
-    def node(self, key: int | None) -> Node | None:
-        """The operator of a key."""
-        return None if key is None else self._nodes[key]
-
-    def common(self, keys: Sequence[int]) -> int | None:
-        """The lowest operator that dominates all of them, or None."""
-        found: int | None = keys[0]
-        for key in keys[1:]:
-            other: int | None = key
-            while found != other:
-                if found is None or other is None:
-                    return None
-                if self._depth[found] >= self._depth[other]:
-                    found = self._above[found]
-                else:
-                    other = self._above[other]
-        return found

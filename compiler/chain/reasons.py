@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Final
 
 from compiler.chain.siblings import MOST_WINDOWS, Sibling
@@ -25,12 +26,14 @@ class Formed:
         sinks: in order.
         siblings: their aggregates, if all of them are such that can be merged.
         remembered: whether a state root has formed the query.
+        beside: sinks without state, for which it keeps the rows that an epoch has read.
     """
 
     needs: tuple[frozenset[int], frozenset[int]]
     sinks: list[BoundSink]
     siblings: list[Sibling]
     remembered: bool = False
+    beside: list[BoundSink] = field(default_factory=list)
 
 
 def needs_of(sink: BoundSink) -> tuple[frozenset[int], frozenset[int]]:
@@ -40,8 +43,8 @@ def needs_of(sink: BoundSink) -> tuple[frozenset[int], frozenset[int]]:
     return reads, frozenset(id(node) for node in nodes if node.is_stateful)
 
 
-def together(members: Sequence[BoundSink]) -> str:
-    """What the sinks of a query share."""
+def together(members: Sequence[BoundSink], beside: int = 0) -> str:
+    """What the sinks of a query share; the last ones of them, `beside` by number, stand beside its state."""
     nodes = list(walk(*(sink.node for sink in members)))
     reads = " and ".join(node.uid for node in nodes if isinstance(node, Scan))
     state = [node for node in nodes if node.is_stateful]
@@ -50,6 +53,8 @@ def together(members: Sequence[BoundSink]) -> str:
         kept = f", one state of {merged} merged aggregates" if merged > 1 else ""
         if state and not kept:
             kept = f", one state ({state[0].uid})" if len(state) == 1 else f", {len(state)} states"
+        rows = ", ".join(f"`{sink.name}`" for sink in members[len(members) - beside :])
+        kept += f"; what an epoch reads is kept for {rows} beside it" if beside else ""
         return f"{len(members)} sinks share one read of {reads}{kept}"
     if state:
         return f"alone: it keeps state of its own ({', '.join(node.uid for node in state)})"
@@ -84,7 +89,7 @@ def _cause(own: Formed, other: Formed) -> str:
     if own.needs[0] != other.needs[0]:
         return "it reads other sources besides"
     if bool(own.needs[1]) != bool(other.needs[1]):
-        return "rows that leave a query have passed its state, and only one of them keeps some"
+        return "only one of them keeps state, and what is read of this source is not kept for both"
     if own.siblings and other.siblings:
         return _siblings(own, other)
     return "another state" if own.needs[1] else "their rows have no way in common"

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from textwrap import wrap
 
+from msgspec.structs import replace
+
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
+from compiler.emit.apart import apart
 from compiler.emit.operators import CannotEjectError, Code, Scope, emit
 from compiler.emit.text import call, identifier, indented, string
 from compiler.jobplan import model as job
@@ -34,6 +37,7 @@ def to_pyspark(plan: job.JobPlan, places: Mapping[str, Span]) -> str:
     Raises:
         DiagnosticError: HR620 for each operator and sink that has no form as plain PySpark.
     """
+    plan = replace(plan, queries=tuple(part for query in plan.queries for part in apart(query)))
     found = _refusals(plan, places)
     if found:
         raise DiagnosticError(*found)

@@ -69,20 +69,28 @@ def _execution(query: ExecutionQuery) -> Panel:
     facts = query.query
     kept = "kept while it is written" if query.persisted else "written as it is computed"
     groups = [_stage(stage) for stage in query.stages]
+    stages = {stage.id: stage for stage in query.stages}
     trunk = next(stage.id for stage in query.stages if query.trunk in stage.operators)
-    arrows = [
-        Arrow(
-            e.source,
-            e.target,
-            "epoch" if e.source == trunk and e.kind == "forward" else e.kind,
-            "rows of the epoch" if e.source == trunk and e.kind == "forward" else str(e),
+    arrows: list[Arrow] = []
+    for e in query.edges:
+        label = str(e)
+        if e.kind == "forward" and e.source == trunk:
+            label = "rows of the epoch"
+        elif e.kind == "forward" and query.kept is not None and stages[e.target].runs == "epoch":
+            label = "what the epoch has read"
+        arrows.append(Arrow(e.source, e.target, e.kind if label == str(e) else "epoch", label))
+    told = [Fact("epoch", f"rows of {query.trunk}, {kept}")]
+    if query.kept is not None:
+        told.append(
+            Fact(
+                "read once",
+                f"what an epoch reads of {query.kept} is kept for its state and for what needs none",
+            )
         )
-        for e in query.edges
-    ]
     return draw_panel(
         facts.uid,
         f"query {facts.uid}",
-        (*query_facts(facts), Fact("epoch", f"rows of {query.trunk}, {kept}")),
+        (*query_facts(facts), *told),
         groups,
         query.operators,
         query.edges,

@@ -43,12 +43,14 @@ def _query(query: job.Query) -> _Line:
     root.children.append(_Line(query.reason))
     by_id = {op.id: op for op in query.operators}
     parts = any(sink.input != query.trunk for sink in query.sinks) or len(query.sinks) > 1
-    stop = query.trunk if parts else None
+    stop = {query.trunk: "rows of the epoch"} if parts else {}
+    read = {query.kept: "what the epoch has read"} if query.kept is not None else {}
     for sink in query.sinks:
-        root.children.append(_Line(_sink(sink), _upstream(query, by_id, sink.input, stop)))
+        over = read if sink.uid in query.beside else stop
+        root.children.append(_Line(_sink(sink), _upstream(query, by_id, sink.input, over)))
     if parts:
         root.children.append(
-            _Line("each epoch, kept while it is written", _upstream(query, by_id, query.trunk, None))
+            _Line("each epoch, kept while it is written", _upstream(query, by_id, query.trunk, {}))
         )
     return root
 
@@ -61,10 +63,15 @@ def _sink(sink: job.Sink) -> str:
     return f"sink {sink.uid} → {sink.connector}{f' {where}' if where else ''} ({delivery}{key}{changes})"
 
 
-def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: str | None) -> list[_Line]:
-    """An operator and all above it: a chain is a list, an exchange or a second input an indentation."""
-    if id_ == stop:
-        return [_Line("rows of the epoch")]
+def _upstream(
+    query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: dict[str, str]
+) -> list[_Line]:
+    """An operator and all above it: a chain is a list, an exchange or a second input an indentation.
+
+    It ends at the operators of `stop`, with what is said of them.
+    """
+    if id_ in stop:
+        return [_Line(stop[id_])]
     chain = _chain_of(query, id_)
     header = _Line(f"chain {chain}")
     position: str | None = id_
@@ -77,8 +84,8 @@ def _upstream(query: job.Query, by_id: dict[str, job.Operator], id_: str, stop: 
             line.children.append(_Line(f"state {state.uid}: {state.bound}"))
         position = None
         for index, parent in enumerate(op.inputs):
-            if parent == stop:
-                header.children.append(_Line("rows of the epoch"))
+            if parent in stop:
+                header.children.append(_Line(stop[parent]))
             elif _chain_of(query, parent) == chain:
                 position = parent
             else:

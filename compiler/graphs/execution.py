@@ -20,10 +20,13 @@ def _query(query: job.Query, drawn: JobQuery) -> ExecutionQuery:
     for edge in drawn.edges:
         inputs[edge.target].append(edge)
     stream = _upstream(uids[query.trunk], inputs)
+    # Sinks beside the state take up again what the epoch has read, and do all that comes behind themselves.
+    read = stream if query.kept is None else _upstream(uids[query.kept], inputs)
     stages = _stream_stages(drawn, stream, inputs)
     for number, sink in enumerate(query.sinks, 1):
-        below = [uid for uid in _upstream(f"sink:{sink.uid}", inputs) if uid not in stream]
-        table = {uid for uid in below if not _reaches(uid, stream, inputs)}
+        above = read if sink.uid in query.beside else stream
+        below = [uid for uid in _upstream(f"sink:{sink.uid}", inputs) if uid not in above]
+        table = {uid for uid in below if not _reaches(uid, above, inputs)}
         if table:
             stages.append(Stage(f"t{number}", "table", tuple(uid for uid in below if uid in table)))
         stages.append(Stage(f"w{number}", "epoch", tuple(uid for uid in below if uid not in table)))
@@ -31,12 +34,22 @@ def _query(query: job.Query, drawn: JobQuery) -> ExecutionQuery:
     stages = _counted(stages, drawn, inputs, asked)
     removed = {f"sink:{sink.uid}" for sink in query.sinks if sink.removed}
     uses = sum(edge.source == uids[query.trunk] and edge.target not in removed for edge in drawn.edges)
-    others = {op.kind for op in drawn.operators if op.id not in stream} - {"project", "sink"}
+    over = {
+        uid
+        for sink in query.sinks
+        if sink.uid not in query.beside
+        for uid in _upstream(f"sink:{sink.uid}", inputs)
+    }
+    others = {op.kind for op in drawn.operators if op.id in over and op.id not in stream} - {
+        "project",
+        "sink",
+    }
     return ExecutionQuery(
         query=drawn.query,
         trunk=uids[query.trunk],
         # As `runtime.jobs.execution` decides, but for writers that go over their rows twice.
         persisted=uses > 1 or bool(query.state and others),
+        kept=None if query.kept is None else uids[query.kept],
         operators=drawn.operators,
         stages=tuple(stages),
         edges=tuple(_edges(stages, inputs)),

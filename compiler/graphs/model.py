@@ -153,7 +153,8 @@ class ExecutionQuery(Struct, frozen=True):
     """A query as stages.
 
     Operator `trunk` gives the stream's rows; `persisted` says that those of an epoch are kept while it is
-    written, as they are used more than once.
+    written, as they are used more than once. `kept` is the read whose rows of an epoch are kept for the
+    stream and for sinks that need no state.
     """
 
     query: Query
@@ -162,6 +163,7 @@ class ExecutionQuery(Struct, frozen=True):
     operators: tuple[Operator, ...]
     stages: tuple[Stage, ...]
     edges: tuple[Edge, ...]
+    kept: str | None = None
 
 
 class ExecutionPlan(Struct, frozen=True):

@@ -76,6 +76,7 @@ def _query(group: Group, parallelism: int) -> job.Query:
             for node in nodes
             if not node.changelog.is_append
         ),
+        kept=ids[id(group.kept)] if group.kept is not None else None,
     )
 
 

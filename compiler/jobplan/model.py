@@ -196,7 +196,9 @@ class Query(Struct, frozen=True):
     """One Structured Streaming query: one checkpoint, one trigger, one output mode.
 
     `trunk` is the operator whose rows are the query's stream; operators below it (towards the sinks)
-    run on each epoch's rows, once the trunk has been persisted, if there is more than one sink.
+    run on each epoch's rows, once the trunk has been persisted, if there is more than one sink. `kept` is the
+    read whose rows of an epoch are kept, for the stream and for sinks whose rows do not pass the trunk; None
+    if there are no such sinks.
     `trigger_ms` is None for available_now. `parallelism` is the number of state partitions.
     `reason` says why these sinks share the query or why it stands alone. `changes` lists the operators
     whose output is changes.
@@ -215,11 +217,24 @@ class Query(Struct, frozen=True):
     provisional: bool
     reason: str
     changes: tuple[Changes, ...] = ()
+    kept: str | None = None
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Names under which the checkpoint knows the query's sources."""
         return tuple(op.read_name for op in self.operators if isinstance(op, Scan))
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The uids of the sinks whose rows do not pass the trunk, but come from what is `kept`."""
+        if self.kept is None:
+            return frozenset()
+        below = {self.trunk}
+        # Operators are in topological order.
+        for op in self.operators:
+            if not below.isdisjoint(op.inputs):
+                below.add(op.id)
+        return frozenset(sink.uid for sink in self.sinks if sink.input not in below)
 
     @property
     def sources(self) -> tuple[str, ...]:

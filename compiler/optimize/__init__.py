@@ -29,7 +29,10 @@ QUERY_RULES: Final[tuple[QueryRule, ...]] = (unite_branches, prune_columns)
 MERGE_SIBLINGS: Final = "merge_siblings"
 """What `chain.siblings` does while queries are formed, for whoever leaves rules out."""
 
-NAMES: Final = (*(rule.__name__ for rule in (*RULES, *QUERY_RULES)), MERGE_SIBLINGS)
+READ_ONCE: Final = "read_once"
+"""What `chain.beside` does then."""
+
+NAMES: Final = (*(rule.__name__ for rule in (*RULES, *QUERY_RULES)), MERGE_SIBLINGS, READ_ONCE)
 """Names of all that can be left out."""
 
 

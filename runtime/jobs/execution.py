@@ -15,13 +15,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from compiler.diagnostics.codes import LATE_ROWS, STATE_CLOSED
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from compiler.jobplan.model import Query, Watermark
+from compiler.jobplan.model import Query, Scan, Watermark
 from runtime.connectors.sinks.base import Writer
 from runtime.jobs.events import EpochCompleted
 from runtime.jobs.idle import IdleWatch
 from runtime.spark.context import Context
 from runtime.spark.counters import seen_times, set_aside
+from runtime.spark.epoch_source import EpochSource
 from runtime.spark.lowering import below_trunk, lower_epoch, lower_trunk
+from runtime.spark.operators.scan import counted, epoch_source
 from runtime.state.checkpoint import Checkpoint
 
 _log = logging.getLogger(__name__)
@@ -68,7 +70,10 @@ class Execution:
     def __post_init__(self) -> None:
         self._live = tuple(sink for sink in self.query.sinks if not sink.removed)
         self._stateful = bool(self.query.state)
-        passes = sum(writer.passes for writer in self.writers.values())
+        self._source: EpochSource | None = None
+        # Sinks beside the trunk have rows of their own, which are kept in any case.
+        self._beside = self.query.beside
+        passes = sum(writer.passes for uid, writer in self.writers.items() if uid not in self._beside)
         trunk = self.query.trunk
         uses = sum(op.inputs.count(trunk) for op in self.query.operators)
         uses += sum(sink.input == trunk for sink in self._live)
@@ -89,8 +94,9 @@ class Execution:
         try:
             for key, value in self._conf().items():
                 session.conf.set(key, value)
+            kept = self._kept_read() if self.query.kept is not None else None
             self._running = (
-                lower_trunk(self.query, self.context)
+                lower_trunk(self.query, self.context, kept)
                 .writeStream.queryName(self.query.uid)
                 .outputMode(self.query.output_mode)
                 .option("checkpointLocation", str(self.checkpoint.path))
@@ -100,6 +106,13 @@ class Execution:
             )
         except Exception as error:  # noqa: BLE001  # whatever Spark says against the plan ends this query, not the run
             self._fail(error)
+
+    def _kept_read(self) -> DataFrame:
+        """The stream of the read whose rows are kept."""
+        scan = next(op for op in self.query.operators if op.id == self.query.kept)
+        assert isinstance(scan, Scan)
+        self._source = epoch_source(scan, self.context, self.checkpoint.path / "sources", self._fail)
+        return counted(scan, self._source.stream)
 
     @property
     def active(self) -> bool:
@@ -218,14 +231,18 @@ class Execution:
             # In memory as long as there is room, so that each sink is spared the way through a file.
             batch = batch.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
-            rows = lower_epoch(self.query, batch, self._live, context)
-            computed = [self.writers[sink.uid].write(epoch, rows[sink.uid]) for sink in self._live]
-            if self._stateful and (self._persist or not any(computed)):
+            kept = self._source.rows(session) if self._source is not None else None
+            rows = lower_epoch(self.query, batch, self._live, context, kept)
+            computed = {sink.uid: self.writers[sink.uid].write(epoch, rows[sink.uid]) for sink in self._live}
+            passed = any(done for uid, done in computed.items() if uid not in self._beside)
+            if self._stateful and (self._persist or not passed):
                 # A stateful epoch must be computed to its end or its state cannot be committed.
                 batch.write.format("noop").mode("append").save()
         finally:
             if self._persist:
                 batch.unpersist()
+            if self._source is not None:
+                self._source.release()
 
 
 class _Held(Exception):

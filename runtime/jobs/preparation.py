@@ -283,7 +283,7 @@ def _what_it_computes(query: Query, plan: JobPlan) -> str:
         # Changed by who says that an epoch may come again, after its sink could not tell whether it has it.
         del sink["delivery"]
         sink["options"] = {name: value for name, value in sink["options"].items() if not _is_travel(name)}
-    parts = ("operators", "trunk", "sinks", "output_mode")
+    parts = ("operators", "trunk", "kept", "sinks", "output_mode")
     return json.dumps([*(raw[part] for part in parts), plan.timezone, plan.settings.spark], sort_keys=True)
 
 

@@ -8,7 +8,7 @@ starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,8 +81,8 @@ class _Question:
         self._places = places
         self._stream = Context(session, empty, empty, streaming=True, query_folder=empty)
         self._epoch = Context(session, empty, empty, streaming=False)
-        operators = {op.id: op for op in query.operators}
-        self._above = self._needed(operators, query.trunk)
+        self._operators = {op.id: op for op in query.operators}
+        self._above = self._needed(self._operators, [query.trunk], ())
 
     def answer(self) -> Diagnostic | None:
         """The finding, None if Spark has nothing against the query."""
@@ -100,22 +100,25 @@ class _Question:
                 if self._refused(done[op.id]) is not None:
                     return self._finding(op.uid, refused)
             return self._finding(above[-1].uid, refused)
-        trunk = self._query.trunk
-        done[trunk] = self._session.createDataFrame([], done[trunk].schema)
+        # What an epoch begins with: the trunk's rows, and what it has read where that is kept.
+        begun = {self._query.trunk, self._query.kept or self._query.trunk}
+        empty = {id_: self._session.createDataFrame([], done[id_].schema) for id_ in begun}
+        below = self._needed(self._operators, [sink.input for sink in self._query.sinks], begun)
         for op in self._query.operators:
-            if op.id not in self._above:
-                found = self._put(op, done, self._epoch)
+            if op.id in below:
+                found = self._put(op, empty, self._epoch)
                 if found is not None:
                     return found
         return None
 
     @staticmethod
-    def _needed(operators: Mapping[str, Operator], root: str) -> set[str]:
+    def _needed(operators: Mapping[str, Operator], roots: Iterable[str], stop: Collection[str]) -> set[str]:
+        """Operators that rows of the roots come from, down to those of `stop`, which are left out."""
         needed: set[str] = set()
-        pending = [root]
+        pending = list(roots)
         while pending:
             current = pending.pop()
-            if current not in needed:
+            if current not in needed and current not in stop:
                 needed.add(current)
                 pending.extend(operators[current].inputs)
         return needed

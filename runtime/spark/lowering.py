@@ -12,22 +12,36 @@ from runtime.spark.context import Context
 from runtime.spark.operators import lower
 
 
-def lower_trunk(query: Query, ctx: Context) -> DataFrame:
-    """The stream that the query's checkpoint counts the epochs of."""
-    return _lower(query, query.trunk, ctx, {})
+def lower_trunk(query: Query, ctx: Context, kept: DataFrame | None = None) -> DataFrame:
+    """The stream that the query's checkpoint counts the epochs of; `kept` is the stream of what is kept."""
+    return _lower(query, query.trunk, ctx, {} if kept is None else {_kept(query): kept})
 
 
 def lower_epoch(
-    query: Query, batch: DataFrame, sinks: tuple[Sink, ...], ctx: Context
+    query: Query, batch: DataFrame, sinks: tuple[Sink, ...], ctx: Context, kept: DataFrame | None = None
 ) -> dict[str, DataFrame]:
-    """What each sink takes of an epoch, by the sink's uid; `batch` is the trunk's output."""
-    done: dict[str, DataFrame] = {query.trunk: batch}
-    rows = {sink.uid: _lower(query, sink.input, ctx, done) for sink in sinks}
+    """What each sink takes of an epoch, by the sink's uid.
+
+    Args:
+        query: the query.
+        batch: the trunk's output.
+        sinks: those that are to be written.
+        ctx: of the epoch.
+        kept: what the epoch has read, where sinks stand beside the trunk.
+    """
+    over, beside = {query.trunk: batch}, {} if kept is None else {_kept(query): kept}
+    apart = query.beside
+    rows = {sink.uid: _lower(query, sink.input, ctx, beside if sink.uid in apart else over) for sink in sinks}
     return {**rows, **{sink.uid: upserts(rows[sink.uid]) for sink in sinks if sink.before}}
 
 
+def _kept(query: Query) -> str:
+    assert query.kept is not None
+    return query.kept
+
+
 def below_trunk(query: Query) -> tuple[str, ...]:
-    """Kinds of the operators that run on each epoch's rows."""
+    """Kinds of the operators that run on the trunk's rows of each epoch."""
     operators = {op.id: op for op in query.operators}
     found: dict[str, str] = {}
 
@@ -38,8 +52,9 @@ def below_trunk(query: Query) -> tuple[str, ...]:
         for below in operators[identity].inputs:
             visit(below)
 
+    apart = query.beside
     for sink in query.sinks:
-        if not sink.removed:
+        if not sink.removed and sink.uid not in apart:
             visit(sink.input)
     return tuple(found.values())
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
+from pathlib import Path
 
 from pyspark.sql import Column as SparkColumn
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from compiler.jobplan.formats import DELETION, OPERATION
 from compiler.jobplan.model import Column, Scan
-from runtime.connectors.sources import SOURCES
+from runtime.connectors.sources import REREADABLE, SOURCES
+from runtime.connectors.sources.base import Reread
 from runtime.spark.changes import hidden
 from runtime.spark.context import Context, quote
 from runtime.spark.counters import BAD_RECORDS, count_set_aside
+from runtime.spark.epoch_source import EpochSource
 
 # What the failure mapper looks for.
 NULL_MARKER = "[headrace:null_value]"
@@ -23,10 +27,35 @@ NULL_MARKER = "[headrace:null_value]"
 
 def lower(op: Scan, _inputs: Sequence[DataFrame], ctx: Context) -> DataFrame:
     """Hands over to the connector and keeps the declared columns, in their order."""
-    rows = as_declared(op, SOURCES[op.connector].read(op, ctx))
+    return counted(op, as_declared(op, SOURCES[op.connector].read(op, ctx)))
+
+
+def counted(op: Scan, rows: DataFrame) -> DataFrame:
+    """The same rows; bad records among them are counted."""
     if op.marks is None:
         return rows
     return count_set_aside(rows, op.uid, BAD_RECORDS, F.col(quote(op.marks[0])).isNotNull())
+
+
+def epoch_source(op: Scan, ctx: Context, logs: Path, failed: Callable[[BaseException], None]) -> EpochSource:
+    """The source as a stream whose rows of an epoch are kept.
+
+    Args:
+        op: a scan whose connector can read an epoch again.
+        ctx: of the stream.
+        logs: the checkpoint's folder for the logs of sources.
+        failed: told what goes wrong.
+    """
+    source = REREADABLE[op.connector]
+    log = logs / op.read_name
+
+    def read(session: SparkSession, before: str | None, after: str) -> DataFrame | None:
+        epoch = replace(ctx, session=session, streaming=False)
+        rows = source.reread(op, epoch, Reread(before, after, log))
+        return None if rows is None else as_declared(op, rows)
+
+    stream = as_declared(op, source.read(op, ctx))
+    return EpochSource(ctx.session, stream, op.read_name, log, read, failed)
 
 
 def as_declared(op: Scan, rows: DataFrame) -> DataFrame:

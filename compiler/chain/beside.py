@@ -1,0 +1,77 @@
+"""Sinks that take rows as they were read, in the query of a state over the same read.
+
+Rows that leave a stream have passed its state, so sinks that need none would be a query of their own, with a
+read of its own. Where the rows that an epoch has read can be kept, both take them from there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from compiler.chain.reasons import Formed
+from compiler.chain.siblings import fuse
+from compiler.chain.trunk import find_trunk
+from compiler.connectors import CONNECTORS
+from compiler.plan.logical import BoundSink
+from compiler.plan.node import Node, walk
+from compiler.plan.operators import Scan
+
+_REREAD: Final = {connector.name for connector in CONNECTORS if connector.rereads}
+# Of such files each query reads just the columns that it uses, which costs less than to keep rows.
+BY_COLUMN: Final = frozenset(("parquet", "orc"))
+
+
+def put_beside(formed: Sequence[Formed]) -> list[Formed]:
+    """The queries to be; sinks without state stand beside the first state that can keep rows for them."""
+    homes = [replace(one, beside=[]) for one in formed if one.needs[1]]
+    found: list[Formed] = []
+    rows = iter(homes)
+    for one in formed:
+        if one.needs[1]:
+            found.append(next(rows))
+            continue
+        home = next((home for home in homes if _takes(home, one)), None)
+        if home is None:
+            found.append(one)
+        else:
+            home.beside.extend(one.sinks)
+    return found
+
+
+def _takes(home: Formed, one: Formed) -> bool:
+    first, other = home.sinks[0], one.sinks[0]
+    alike = (first.trigger_ms, first.isolated) == (other.trigger_ms, other.isolated)
+    if not alike or home.needs[0] != one.needs[0]:
+        return False
+    trunk = find_trunk(list(fuse(home.sinks, home.siblings)) if len(home.siblings) > 1 else home.sinks)
+    return trunk is not None and kept_read(trunk) is not None
+
+
+def split(members: Sequence[BoundSink]) -> tuple[list[BoundSink], list[BoundSink]]:
+    """The sinks of a query that take what has passed its state, and those beside it: none if it has no state."""
+    stateful = [sink for sink in members if any(node.is_stateful for node in walk(sink.node))]
+    if not stateful:
+        return list(members), []
+    return stateful, [sink for sink in members if all(sink is not other for other in stateful)]
+
+
+def kept_read(trunk: Node) -> Scan | None:
+    """The read of a stream, if it is the only one and its rows can be kept.
+
+    A read that is used twice above the trunk is two reads to Spark (`chain.reads`), each as far as it has come.
+    """
+    nodes = list(walk(trunk))
+    scans = [node for node in nodes if isinstance(node, Scan)]
+    uses = Counter(id(child) for node in nodes for child in node.inputs if child.is_stream)
+    if len(scans) != 1 or any(count > 1 for count in uses.values()):
+        return None
+    scan = scans[0]
+    return scan if scan.connector in _REREAD and format_of(scan) not in BY_COLUMN else None
+
+
+def format_of(scan: Scan) -> str:
+    """The format of what is read, empty if the connector has none."""
+    return str(dict(scan.options).get("format", ""))
