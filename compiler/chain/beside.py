@@ -51,7 +51,7 @@ def _takes(home: Formed, one: Formed) -> bool:
 
 
 def split(members: Sequence[BoundSink]) -> tuple[list[BoundSink], list[BoundSink]]:
-    """The sinks of a query that take what has passed its state, and those beside it: none if it has no state."""
+    """The sinks of a query that take what has passed its state, and those beside it, if it has a state."""
     stateful = [sink for sink in members if any(node.is_stateful for node in walk(sink.node))]
     if not stateful:
         return list(members), []
@@ -61,7 +61,7 @@ def split(members: Sequence[BoundSink]) -> tuple[list[BoundSink], list[BoundSink
 def kept_read(trunk: Node) -> Scan | None:
     """The read of a stream, if it is the only one and its rows can be kept.
 
-    A read that is used twice above the trunk is two reads to Spark (`chain.reads`), each as far as it has come.
+    A read that is used twice above the trunk is two reads to Spark (`chain.reads`), each with its offsets.
     """
     nodes = list(walk(trunk))
     scans = [node for node in nodes if isinstance(node, Scan)]

@@ -33,8 +33,8 @@ class Group:
     """Sinks that will share a query.
 
     `trunk` is the operator whose rows are the query's stream. `kept` is the read whose rows of an epoch are
-    kept for sinks beside the stream, if there are such. `provisional` is True until a state root remembers the
-    group. `parallelism` is None where nothing asks for a number of state partitions.
+    kept for sinks beside the stream, if there are such. `provisional` is True until a state root remembers
+    the group. `parallelism` is None where nothing asks for a number of state partitions.
     """
 
     uid: str

@@ -304,13 +304,17 @@ class JobPlan(Struct, frozen=True):
 
 
 class GroupMemory(Struct, frozen=True):
-    """A query that was formed once: its uid is minted then and never derived again."""
+    """A query that was formed once: its uid is minted then and never derived again.
+
+    `beside` are those of its sinks that need none of its state.
+    """
 
     uid: str
     sinks: tuple[str, ...]
     reads: tuple[str, ...]
     state: tuple[State, ...]
     parallelism: int
+    beside: tuple[str, ...] = ()
 
 
 class Manifest(Struct, frozen=True):

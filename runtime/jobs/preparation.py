@@ -231,8 +231,11 @@ def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
         )
     )
     for query in queries:
-        closed = job.root.checkpoint(query.uid).closed_at is not None
-        job.root.write_current(query.uid, Current(job.sha256, closed))
+        checkpoint = job.root.checkpoint(query.uid)
+        if not query.state:
+            # Whoever needed one is gone, and Spark takes it for a query's that has lost its operators.
+            checkpoint.drop_state()
+        job.root.write_current(query.uid, Current(job.sha256, checkpoint.closed_at is not None))
     return gone
 
 
@@ -273,6 +276,7 @@ def _memory(query: Query, checkpoint: Checkpoint) -> GroupMemory:
         reads=query.reads,
         state=query.state,
         parallelism=checkpoint.state_partitions or query.parallelism,
+        beside=tuple(sorted(query.beside)),
     )
 
 

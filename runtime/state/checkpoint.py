@@ -7,6 +7,7 @@ without input: that which closes a bounded run, and that which a killed run has 
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,6 +139,10 @@ class Checkpoint:
         metadata["batchWatermarkMs"] = watermark_ms
         lines[1] = json.dumps(metadata, separators=(",", ":"))
         write_atomically(self.path / "offsets" / str(last + 1), "\n".join(lines))
+
+    def drop_state(self) -> None:
+        """Deletes the state of operators that the query no longer has, if there is any."""
+        shutil.rmtree(self.path / "state", ignore_errors=True)
 
     def broken(self, cause: str) -> DiagnosticError:
         """The refusal to go on with a checkpoint that is damaged. It is never deleted here."""

@@ -21,7 +21,7 @@ def check_state(query: Query, memory: GroupMemory) -> list[Diagnostic]:
     """Differences between the state that was written and the state that the query would read."""
     before = {state.uid: state for state in memory.state}
     now = {state.uid: state for state in query.state}
-    if _shape(memory.state) == _shape(query.state):
+    if _shape(memory.state) == _shape(query.state) or _needs_none(query, memory):
         return []
     changed = [_changed(before[name], now[name]) for name in now if name in before]
     told = [
@@ -37,6 +37,11 @@ def check_state(query: Query, memory: GroupMemory) -> list[Diagnostic]:
             fix=_WAYS_OUT,
         )
     ]
+
+
+def _needs_none(query: Query, memory: GroupMemory) -> bool:
+    """Whether nobody is left who needed the state."""
+    return not query.state and all(sink.removed or sink.uid in memory.beside for sink in query.sinks)
 
 
 def check_reads(query: Query, before: Query) -> list[Diagnostic]:
