@@ -15,6 +15,7 @@ from compiler.chain.reasons import Formed
 from compiler.chain.siblings import fuse
 from compiler.chain.trunk import find_trunk
 from compiler.connectors import CONNECTORS
+from compiler.plan.expr import calls_python
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, walk
 from compiler.plan.operators import Scan
@@ -44,10 +45,17 @@ def put_beside(formed: Sequence[Formed]) -> list[Formed]:
 def _takes(home: Formed, one: Formed) -> bool:
     first, other = home.sinks[0], one.sinks[0]
     alike = (first.trigger_ms, first.isolated) == (other.trigger_ms, other.isolated)
-    if not alike or home.needs[0] != one.needs[0]:
+    if not alike or home.needs[0] != one.needs[0] or _share_python(one.sinks):
         return False
     trunk = find_trunk(list(fuse(home.sinks, home.siblings)) if len(home.siblings) > 1 else home.sinks)
     return trunk is not None and kept_read(trunk) is not None
+
+
+def _share_python(sinks: Sequence[BoundSink]) -> bool:
+    """Whether sinks share an operator that calls Python; beside a state each would call it anew."""
+    ways = Counter(id(node) for sink in sinks for node in walk(sink.node))
+    shared = (node for node in walk(*(sink.node for sink in sinks)) if ways[id(node)] > 1)
+    return any(calls_python(expr) for node in shared for expr in node.expressions)
 
 
 def split(members: Sequence[BoundSink]) -> tuple[list[BoundSink], list[BoundSink]]:

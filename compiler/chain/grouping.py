@@ -240,7 +240,7 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
     if fused is None:
         return None
     trunk = find_trunk(fused)
-    if trunk is None or (beside and kept_read(trunk) is None):
+    if trunk is None or not _stands_as(memory, stateful, beside) or (beside and kept_read(trunk) is None):
         names = ", ".join(f"`{sink.name}`" for sink in members)
         reporter.add(
             Diagnostic(
@@ -267,6 +267,14 @@ def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporte
         )
         return None
     return _group(memory.uid, fused, beside, trunk, reporter, provisional=False)
+
+
+def _stands_as(memory: GroupMemory, stateful: Sequence[BoundSink], beside: Sequence[BoundSink]) -> bool:
+    """Whether each sink needs the state, or none of it, as it did when the query was formed."""
+    needs_none = set(memory.beside)
+    if beside or _keeps_state(stateful):
+        return needs_none.isdisjoint(s.uid for s in stateful) and needs_none.issuperset(s.uid for s in beside)
+    return True
 
 
 def _mint(name: str, used: set[str]) -> str:

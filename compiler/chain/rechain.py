@@ -20,7 +20,8 @@ def changes(plan: JobPlan, manifest: Manifest | None) -> tuple[str, ...]:
     if not ended:
         return ("rechain: the queries that run are those that would be formed now; nothing begins anew",)
     begun = [query for query in plan.queries if query.uid not in there]
-    lines = [f"rechain: {len(planned)} queries instead of {len(there)}"]
+    number = f"{len(planned)} {'query' if len(planned) == 1 else 'queries'}"
+    lines = [f"rechain: {number} instead of {len(there)}"]
     for group in ended:
         state = f", with its state ({', '.join(state.uid for state in group.state)})" if group.state else ""
         lines.append(f"  query {group.uid} of {_list(group.sinks)} ends{state}")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from compiler.frozen import frozen
-from compiler.plan.expr import PYTHON, Call, Column, Expr, conjunction, is_deterministic
-from compiler.plan.expr import walk as parts_of
+from compiler.plan.expr import Column, Expr, calls_python, conjunction, is_deterministic
 from compiler.plan.inlining import through
 from compiler.plan.node import Node, rewritten, walk
 from compiler.plan.operators import Branches, Filter, Project, Union
@@ -87,5 +86,4 @@ def _part(node: Node) -> _Part | None:
 
 def _may_move(expr: Expr) -> bool:
     """Whether it may be computed in one place: Python functions would be, for rows of all branches."""
-    called = (part.name for part in parts_of(expr) if isinstance(part, Call))
-    return is_deterministic(expr) and not any(name.startswith(PYTHON) for name in called)
+    return is_deterministic(expr) and not calls_python(expr)

@@ -221,6 +221,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
         yield from walk(child)
 
 
+def calls_python(expr: Expr) -> bool:
+    """Whether it calls a Python function of the project."""
+    return any(isinstance(part, Call) and part.name.startswith(PYTHON) for part in walk(expr))
+
+
 def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """Replaces, from the outside in, every part for which `change` gives another; those are not entered."""
     changed = change(expr)

@@ -145,6 +145,7 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
     """
     resolved = job.environment.resolve(query)
     checkpoint = job.root.checkpoint(query.uid)
+    checkpoint.tidy()
     incarnation = checkpoint.incarnation()
     writers = writers_of(job, resolved)
     begun = _sinks_that_began(job, query)

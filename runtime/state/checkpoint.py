@@ -140,6 +140,15 @@ class Checkpoint:
         lines[1] = json.dumps(metadata, separators=(",", ":"))
         write_atomically(self.path / "offsets" / str(last + 1), "\n".join(lines))
 
+    def tidy(self) -> None:
+        """Deletes entries of the logs that a killed run has left half-written.
+
+        Spark (4.2.0) passes over them, but not before the first epoch: then the folders must be empty.
+        """
+        for log in ("offsets", "commits"):
+            for file in (*(self.path / log).glob(".*.tmp"), *(self.path / log).glob(".*.tmp.crc")):
+                file.unlink()
+
     def drop_state(self) -> None:
         """Deletes the state of operators that the query no longer has, if there is any."""
         shutil.rmtree(self.path / "state", ignore_errors=True)

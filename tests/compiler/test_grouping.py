@@ -37,9 +37,10 @@ def compiled(
     config: str = "",
     *,
     rechain: bool = False,
+    source: str = SOURCE,
 ) -> Compiled:
     (tmp_path / "headrace.yml").write_text(f"name: shop\nversion: '1'\n{config}", encoding="utf-8")
-    (tmp_path / "all.sql").write_text(SOURCE + text, encoding="utf-8")
+    (tmp_path / "all.sql").write_text(source + text, encoding="utf-8")
     reporter = Reporter()
     project = load_project(tmp_path, reporter=reporter)
     assert project is not None, render_all(reporter.all())
@@ -51,12 +52,54 @@ def groups(result: Compiled) -> dict[str, list[str]]:
     return {query.uid: [sink.uid for sink in query.sinks] for query in result.plan.queries}
 
 
-def memory(uid: str, *sinks: str) -> GroupMemory:
-    return GroupMemory(uid, sinks, ("orders",), (), 2)
+def memory(uid: str, *sinks: str, beside: tuple[str, ...] = ()) -> GroupMemory:
+    return GroupMemory(uid, sinks, ("orders",), (), 2, beside)
 
 
-def test_sinks_of_one_read_share_a_query_and_state_keeps_them_apart(tmp_path: Path) -> None:
-    assert groups(compiled(tmp_path, COUNTED + A + B + C)) == {"a": ["a", "b"], "c": ["c"]}
+def test_sinks_of_one_read_share_a_query_and_those_without_state_stand_beside_it(tmp_path: Path) -> None:
+    result = compiled(tmp_path, COUNTED + A + B + C)
+    assert groups(result) == {"c": ["c", "a", "b"]}
+    assert result.plan is not None
+    (query,) = result.plan.queries
+    assert query.beside == {"a", "b"}
+    assert [op.uid for op in query.operators if op.id == query.kept] == ["orders"]
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        SOURCE.replace("'json'", "'parquet'"),
+        SOURCE.replace("connector = 'filesystem', path = 'in', format = 'json'", "connector = 'datagen'"),
+    ],
+)
+def test_what_is_not_kept_is_read_by_each_query(tmp_path: Path, apart: str) -> None:
+    """A file by column costs less to read twice, and rows that are made up cannot be read again."""
+    result = compiled(tmp_path, COUNTED + A + C, source=apart)
+    assert groups(result) == {"a": ["a"], "c": ["c"]}
+    assert result.plan is not None
+    assert "what is read of this source is not kept for both" in result.plan.queries[0].reason
+
+
+def test_a_python_function_is_called_once_for_all(tmp_path: Path) -> None:
+    """Beside a state each sink computes its rows of what was read; a query of their own does so once."""
+    (tmp_path / "functions").mkdir()
+    (tmp_path / "functions/own.py").write_text(
+        "from headrace import scalar\n\n\n@scalar\ndef shout(word: str) -> str:\n    return word.upper()\n"
+    )
+    loud = "CREATE MODEL loud AS SELECT id, shout(customer) AS customer FROM orders;\n"
+    one, other = (sink.replace("FROM orders", "FROM loud") for sink in (A.replace("id", "id, customer"), B))
+    assert groups(compiled(tmp_path, COUNTED + loud + one + C)) == {"c": ["c", "a"]}
+    assert groups(compiled(tmp_path, COUNTED + loud + one + other + C)) == {"a": ["a", "b"], "c": ["c"]}
+
+
+@pytest.mark.parametrize(("beside", "text"), [(("a",), A_COUNTED + B + C), ((), A + C)])
+def test_sinks_of_a_running_query_cannot_go_to_the_other_side_of_its_state(
+    tmp_path: Path, beside: tuple[str, ...], text: str
+) -> None:
+    manifest = Manifest(1, "shop", (memory("c", "c", "a", "b", beside=beside),))
+    result = compiled(tmp_path, COUNTED + text, manifest)
+    assert result.plan is None
+    assert [d.code.name for d in result.diagnostics if d.is_error] == ["HR501"]
 
 
 def test_sinks_of_one_state_share_it(tmp_path: Path) -> None:
@@ -126,7 +169,8 @@ def test_sinks_of_a_running_query_cannot_part_by_trigger(tmp_path: Path) -> None
 
 def test_parallelism_of_a_model_is_that_of_its_query(tmp_path: Path) -> None:
     asked = COUNTED.replace("CREATE MODEL counted AS", "CREATE MODEL counted WITH (parallelism = 9) AS")
-    result = compiled(tmp_path, asked + A + C)
+    often = A.replace("path = 'out/a'", "path = 'out/a', trigger = '5 seconds'")
+    result = compiled(tmp_path, asked + often + C)
     assert result.plan is not None
     assert {query.uid: query.parallelism for query in result.plan.queries} == {"a": 2, "c": 9}
     own = C.replace("path = 'out/c'", "path = 'out/c', parallelism = 3")
@@ -235,21 +279,22 @@ def test_rechain_forms_queries_anew_and_tells_what_it_costs(tmp_path: Path) -> N
     kept = compiled(tmp_path, COUNTED + A + B + C, manifest)
     assert groups(kept) == {"a": ["a"], "b": ["b"], "counts": ["c"]}
     anew = compiled(tmp_path, COUNTED + A + B + C, manifest, rechain=True)
-    # Its uids are minted anew: the old ones have a state.
-    assert groups(anew) == {"counts": ["c"], "a-2": ["a", "b"]}
+    # Its uid is minted anew: the old ones have a state.
+    assert groups(anew) == {"c": ["c", "a", "b"]}
     assert anew.plan is not None
     assert changes(anew.plan, manifest) == (
-        "rechain: 2 queries instead of 3",
+        "rechain: 1 query instead of 3",
         "  query a of a ends",
         "  query b of b ends",
-        "  query a-2 begins: a, b read orders from the start, and are emptied before (--full-refresh)",
+        "  query counts of c ends",
+        "  query c begins: c, a, b read orders from the start, and are emptied before (--full-refresh)",
     )
 
 
 def test_rechain_leaves_alone_what_would_be_formed_so(tmp_path: Path) -> None:
-    manifest = Manifest(1, "shop", (memory("a", "a", "b"), memory("c", "c")))
+    manifest = Manifest(1, "shop", (memory("c", "c", "a", "b", beside=("a", "b")),))
     anew = compiled(tmp_path, COUNTED + A + B + C, manifest, rechain=True)
-    assert groups(anew) == {"a": ["a", "b"], "c": ["c"]}
+    assert groups(anew) == {"c": ["c", "a", "b"]}
     assert anew.plan is not None
     (line,) = changes(anew.plan, manifest)
     assert line.endswith("nothing begins anew")

@@ -80,6 +80,20 @@ def test_killed_between_two_sinks_of_a_stateful_query(session: SparkSession, tmp
     assert run(plan, tmp_path, session=session).rows_written == 0
 
 
+@pytest.mark.parametrize("log", ["offsets", "commits"])
+def test_killed_while_the_first_epoch_is_being_noted(session: SparkSession, tmp_path: Path, log: str) -> None:
+    """Spark writes an entry of its logs under another name first, and wants the folders empty at epoch 0."""
+    three_files(tmp_path)
+    plan = plans.sums_plan(plans.sink("agg", plans.SUMS))
+    folder = checkpoint(tmp_path).path / log
+    folder.mkdir(parents=True)
+    (folder / ".0.5f0a.tmp").write_text("v1\n{")
+    (folder / "..0.5f0a.tmp.crc").write_bytes(b"crc")
+    report = run(plan, tmp_path, session=session)
+    assert report.failures == ()
+    assert tuples_of(tmp_path / "out", "k", "total") == SUMS
+
+
 def test_killed_while_part_files_are_written(session: SparkSession, tmp_path: Path) -> None:
     three_files(tmp_path)
     plan = plans.copy_plan()

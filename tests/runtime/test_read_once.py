@@ -1,5 +1,4 @@
-"""Sinks without state beside one: both take what an epoch has read once, and give the rows that they give apart.
-"""
+"""Sinks without state beside one: both take what an epoch has read once, and give their rows as if apart."""
 
 from __future__ import annotations
 
@@ -117,7 +116,15 @@ def test_the_same_rows_as_apart(session: SparkSession, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("fault", ["after:sums:2", "after:large:1", "after:all_rows:3", "files:2"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "after:sums:2",
+        pytest.param("after:large:1", marks=pytest.mark.soak),
+        pytest.param("after:all_rows:3", marks=pytest.mark.soak),
+        pytest.param("files:2", marks=pytest.mark.soak),
+    ],
+)
 def test_killed_between_its_sinks(session: SparkSession, tmp_path: Path, fault: str) -> None:
     """What has an epoch keeps it, what has not gets it; another run adds nothing."""
     root, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
