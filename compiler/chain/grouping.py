@@ -121,7 +121,7 @@ def _group(
         provisional,
         together(sinks, len(beside)) + apart,
         members[0].trigger_ms,
-        _parallelism(uid, sinks, reporter),
+        _parallelism(uid, members, reporter),
         kept_read(trunk) if beside else None,
     )
 
@@ -164,20 +164,21 @@ def _keeps_state(members: Sequence[BoundSink]) -> bool:
 
 
 def _without_effect(groups: Sequence[Group]) -> Iterator[Diagnostic]:
-    """HR124 for a `parallelism` that is asked of queries without state alone."""
-    asked: dict[Span, list[Group]] = {}
+    """HR124 for a `parallelism` that is asked of sinks without state alone."""
+    asked: dict[Span, list[tuple[str, BoundSink]]] = {}
     for group in groups:
         for sink in group.sinks:
             if sink.parallelism is not None:
-                asked.setdefault(sink.parallelism.place, []).append(group)
+                asked.setdefault(sink.parallelism.place, []).append((group.uid, sink))
     for place, of in asked.items():
-        if not any(_keeps_state(group.sinks) for group in of):
+        if not _keeps_state([sink for _, sink in of]):
+            uid, sink = of[0]
             yield Diagnostic(
                 codes.OPTION_WITHOUT_EFFECT,
                 "`parallelism` has no effect",
                 place,
-                cause=f"query `{of[0].uid}` keeps no state, and its rows stay in the tasks that read them: "
-                "one for a partition of a topic, or a part of a file",
+                cause=f"sink `{sink.name}` of query `{uid}` needs no state, and its rows stay in the tasks that "
+                "read them: one for a partition of a topic, or a part of a file",
                 fix="give it to a model with chain = 'never', whose rows are handed to so many tasks",
             )
 
