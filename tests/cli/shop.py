@@ -17,6 +17,8 @@ vars: {min_price: 5}
 targets:
   dev: {parallelism: 2}
   prod: {trigger: 5 seconds}
+# Two queries, so that one can be chosen.
+optimizer: {read_once: off}
 """,
     "sources/orders.sql": """\
 CREATE SOURCE orders (
