@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
 import pytest
+import test_kafka_source as topics
+import test_policies as policies
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 from files import rows_of
 from pyspark.sql import SparkSession
 from test_crash import killed
@@ -22,6 +28,7 @@ from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 from runtime.state.root import read_manifest
 
+End = Literal["close", "leave_open"]
 pytestmark = pytest.mark.usefixtures("interpreted")
 
 SOURCE = """
@@ -89,7 +96,7 @@ def outputs(root: Path, names: Collection[str] = tuple(SINKS)) -> dict[str, list
     }
 
 
-def go(root: Path, plan: JobPlan, session: SparkSession, end: Literal["close", "leave_open"]) -> RunReport:
+def go(root: Path, plan: JobPlan, session: SparkSession, end: End) -> RunReport:
     report = run(plan, root, session=session, on_end=end)
     assert not report.failures
     return report
@@ -169,3 +176,78 @@ def test_a_query_that_runs_keeps_its_sinks(session: SparkSession, tmp_path: Path
     plan = compiled(tmp_path, SINKS, read_manifest(tmp_path / ".headrace/state"))
     assert [[sink.uid for sink in query.sinks] for query in plan.queries] == [["sums"], ["large", "all_rows"]]
     assert all(query.kept is None for query in plan.queries)
+
+
+TOPIC = """
+CREATE SOURCE t (id INT NOT NULL, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '1' SECOND
+) WITH (connector = 'kafka', topic = '{topic}', 'properties.bootstrap.servers' = '{kafka}', format = 'json',
+  max_records_per_epoch = 2{more});
+CREATE SINK sums WITH (connector = 'filesystem', path = 'sums', format = 'json') AS
+SELECT window_start, count(*) AS n FROM TUMBLE(TABLE t, DESCRIPTOR(at), INTERVAL '2' SECONDS)
+GROUP BY window_start, window_end;
+CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT id FROM t;
+"""
+
+
+def read_topic(
+    root: Path, session: SparkSession, kafka: str, topic: str, more: str = "", end: End = "leave_open"
+) -> RunReport:
+    plan = policies.compiled(root, TOPIC.format(topic=topic, kafka=kafka, more=more))
+    assert [query.kept is not None for query in plan.queries] == [True]
+    return run(plan, root, session=session, on_end=end)
+
+
+def send(kafka: str, topic: str, *ids: int, partition: int = 0) -> None:
+    topics.send(kafka, topic, *(json.dumps({"id": i, "at": at(i)}) for i in ids), partition=partition)
+
+
+def test_a_topic_is_read_once(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    """Epochs are bounded and partitions come, as without a sink beside; what Kafka deleted is missed."""
+    topic = topics.make_topic(kafka)
+    send(kafka, topic, *range(5))
+    report = read_topic(tmp_path, session, kafka, topic)
+    assert not report.failures
+    assert report.queries[0].input_rows == 5
+    assert report.queries[0].epochs >= 3
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.create_partitions([NewPartitions(topic, 2)])[topic].result(30)
+    send(kafka, topic, 5, 6, partition=1)
+    assert not read_topic(tmp_path, session, kafka, topic).failures
+    assert ids(tmp_path) == [0, 1, 2, 3, 4, 5, 6]
+
+    send(kafka, topic, 7, 8, 9)
+    (deleted,) = admin.delete_records([TopicPartition(topic, 0, 7)]).values()
+    deleted.result(30)
+    failed = read_topic(tmp_path, session, kafka, topic)
+    assert [f.message for f in failed.failures] == [
+        "query sums failed: records that it has not read yet are gone"
+    ]
+    ignoring = ", on_data_loss = 'ignore'"
+    assert not read_topic(tmp_path, session, kafka, topic, ignoring, "close").failures
+    assert ids(tmp_path) == [0, 1, 2, 3, 4, 5, 6, 9]
+    assert [row["n"] for row in rows_of(tmp_path / "sums")] == [1, 1, 2, 2, 2]
+
+
+def test_a_topic_that_was_made_anew(session: SparkSession, kafka: str, tmp_path: Path) -> None:
+    topic = topics.make_topic(kafka)
+    send(kafka, topic, 0, 1, 2)
+    assert not read_topic(tmp_path, session, kafka, topic).failures
+    admin = AdminClient({"bootstrap.servers": kafka})
+    admin.delete_topics([topic])[topic].result(30)
+    failed = read_topic(tmp_path, session, kafka, topic)
+    assert failed.failures
+    for _ in range(50):
+        try:
+            admin.create_topics([NewTopic(topic, 1)])[topic].result(30)
+            break
+        except KafkaException:
+            time.sleep(0.2)
+    send(kafka, topic, 10)
+    failed = read_topic(tmp_path, session, kafka, topic)
+    assert [f.message for f in failed.failures] == [
+        "query sums failed: records that it has not read yet are gone"
+    ]
+
+
+def ids(root: Path) -> list[int]:
+    return sorted(row["id"] for row in rows_of(root / "out"))
