@@ -177,8 +177,8 @@ def _without_effect(groups: Sequence[Group]) -> Iterator[Diagnostic]:
                 codes.OPTION_WITHOUT_EFFECT,
                 "`parallelism` has no effect",
                 place,
-                cause=f"sink `{sink.name}` of query `{uid}` needs no state, and its rows stay in the tasks that "
-                "read them: one for a partition of a topic, or a part of a file",
+                cause=f"sink `{sink.name}` of query `{uid}` needs no state, and its rows stay in the tasks "
+                "that read them: one for a partition of a topic, or a part of a file",
                 fix="give it to a model with chain = 'never', whose rows are handed to so many tasks",
             )
 

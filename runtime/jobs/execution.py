@@ -111,7 +111,7 @@ class Execution:
         """The stream of the read whose rows are kept."""
         scan = next(op for op in self.query.operators if op.id == self.query.kept)
         assert isinstance(scan, Scan)
-        self._source = epoch_source(scan, self.context, self.checkpoint.path / "sources", self._fail)
+        self._source = epoch_source(scan, self.context, self.checkpoint, self._fail)
         return counted(scan, self._source.stream)
 
     @property

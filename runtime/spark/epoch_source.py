@@ -38,6 +38,7 @@ class EpochSource:
         name: the source's name in the checkpoint.
         log: the folder that the checkpoint has for the source's own log.
         read: reads an epoch as a batch.
+        in_flight: whether an epoch has begun and not ended.
         failed: told what goes wrong, before it ends the query.
     """
 
@@ -48,10 +49,12 @@ class EpochSource:
         name: str,
         log: Path,
         read: Read,
+        in_flight: Callable[[], bool],
         failed: Callable[[BaseException], None],
     ) -> None:
         self._session = session
         self._read = read
+        self._in_flight = in_flight
         self._schema = real.schema
         self._kept: DataFrame | None = None
         # PySpark has no words for sources, so this is all done with Spark's own classes.
@@ -59,11 +62,12 @@ class EpochSource:
         context: Any = session.sparkContext
         start_callbacks: Any = ensure_callback_server_started
         start_callbacks(context._gateway)
-        plan = real._jdf.queryExecution().analyzed()
+        frame: Any = real._jdf
+        plan = frame.queryExecution().analyzed()
         self._real = _real_source(_leaf(plan), log)
         java: Any = session._jsparkSession
         relation = self._class(_RUNTIME, "StreamingExecutionRelation")(
-            _Proxy(self, real._jdf.schema(), failed),
+            _Proxy(self, frame.schema(), failed),
             plan.output(),
             self._class("scala", "Option").empty(),
             self._class("org.apache.spark.sql.catalyst.streaming", "UserProvided")(name),
@@ -95,14 +99,18 @@ class EpochSource:
         self.release()
         java = self._class(_CLASSIC, "SparkSession").active()
         session = SparkSession(self._session.sparkContext, java)
-        self._real.check(before, after)
-        rows = self._read(session, before, after)
+        rows = None
+        # A query that goes on asks for its last epoch once more, and takes no rows of it (4.2.0).
+        if self._in_flight():
+            self._real.check(before, after)
+            rows = self._read(session, before, after)
         if rows is None:
             rows = session.createDataFrame([], self._schema)
         else:
             # In memory as long as there is room: it is read by the stream and by each sink beside it.
             rows = self._kept = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
-        return java.internalCreateDataFrame(rows._jdf.queryExecution().toRdd(), rows._jdf.schema(), True)
+        frame: Any = rows._jdf
+        return java.internalCreateDataFrame(frame.queryExecution().toRdd(), frame.schema(), True)
 
     def _class(self, package: str, name: str) -> Any:
         found = self._jvm

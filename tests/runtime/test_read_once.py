@@ -178,6 +178,20 @@ def test_a_query_that_runs_keeps_its_sinks(session: SparkSession, tmp_path: Path
     assert all(query.kept is None for query in plan.queries)
 
 
+def test_an_epoch_without_input_has_read_nothing(session: SparkSession, tmp_path: Path) -> None:
+    """Spark asks for the last epoch again where a query goes on, whose files may be gone by then."""
+    put(tmp_path, 0)
+    plan = compiled(tmp_path)
+    go(tmp_path, plan, session, "leave_open")
+    before = outputs(tmp_path)
+    for file in (tmp_path / "in").iterdir():
+        file.unlink()
+    go(tmp_path, plan, session, "close")
+    after = outputs(tmp_path)
+    assert len(after["sums"]) > len(before["sums"])
+    assert (after["large"], after["all_rows"]) == (before["large"], before["all_rows"])
+
+
 TOPIC = """
 CREATE SOURCE t (id INT NOT NULL, at TIMESTAMP(3), WATERMARK FOR at AS at - INTERVAL '1' SECOND
 ) WITH (connector = 'kafka', topic = '{topic}', 'properties.bootstrap.servers' = '{kafka}', format = 'json',

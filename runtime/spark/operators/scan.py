@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from pathlib import Path
 
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +19,7 @@ from runtime.spark.changes import hidden
 from runtime.spark.context import Context, quote
 from runtime.spark.counters import BAD_RECORDS, count_set_aside
 from runtime.spark.epoch_source import EpochSource
+from runtime.state.checkpoint import Checkpoint
 
 # What the failure mapper looks for.
 NULL_MARKER = "[headrace:null_value]"
@@ -37,17 +37,19 @@ def counted(op: Scan, rows: DataFrame) -> DataFrame:
     return count_set_aside(rows, op.uid, BAD_RECORDS, F.col(quote(op.marks[0])).isNotNull())
 
 
-def epoch_source(op: Scan, ctx: Context, logs: Path, failed: Callable[[BaseException], None]) -> EpochSource:
+def epoch_source(
+    op: Scan, ctx: Context, checkpoint: Checkpoint, failed: Callable[[BaseException], None]
+) -> EpochSource:
     """The source as a stream whose rows of an epoch are kept.
 
     Args:
         op: a scan whose connector can read an epoch again.
         ctx: of the stream.
-        logs: the checkpoint's folder for the logs of sources.
+        checkpoint: of the query.
         failed: told what goes wrong.
     """
     source = REREADABLE[op.connector]
-    log = logs / op.read_name
+    log = checkpoint.path / "sources" / op.read_name
 
     def read(session: SparkSession, before: str | None, after: str) -> DataFrame | None:
         epoch = replace(ctx, session=session, streaming=False)
@@ -55,7 +57,8 @@ def epoch_source(op: Scan, ctx: Context, logs: Path, failed: Callable[[BaseExcep
         return None if rows is None else as_declared(op, rows)
 
     stream = as_declared(op, source.read(op, ctx))
-    return EpochSource(ctx.session, stream, op.read_name, log, read, failed)
+    in_flight = lambda: checkpoint.in_flight  # noqa: E731  # asked anew each time
+    return EpochSource(ctx.session, stream, op.read_name, log, read, in_flight, failed)
 
 
 def as_declared(op: Scan, rows: DataFrame) -> DataFrame:
