@@ -19,11 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
+from compiler.jobplan.model import Sort
 from runtime.spark.buckets import BucketOperator, BucketState, StateTable, Watermarks
-from runtime.spark.buckets.lowering import bucketed, key_columns, same_columns
+from runtime.spark.buckets.lowering import bucketed, key_columns, order_columns, same_columns
 from runtime.spark.buckets.ordering import greatest_of_groups, looked_up, sorted_by
 from runtime.spark.buckets.packing import packer, unpacker
-from runtime.spark.buckets.state import Head, StateError
+from runtime.spark.buckets.state import Head, StateError, to_bytes
 from runtime.spark.context import event_time
 
 # Workers cannot import this module.
@@ -133,6 +134,21 @@ def test_state_of_other_columns_is_refused() -> None:
     narrower = (StateTable("waiting", pa.schema([("ts", MOMENT)])),)
     with pytest.raises(StateError, match="slice 0"):
         BucketState(store, Head(1, slices={"waiting": [0]}), narrower).read("waiting")
+
+
+def test_large_slices_are_compressed_and_plain_ones_read_on() -> None:
+    """An Arrow stream says itself whether it is compressed, so states of both kinds are read."""
+    whole = StateTable("t", pa.schema([("n", pa.int64()), ("text", pa.string())]))
+    rows = pa.table([np.arange(10_000), pa.array(["the same"] * 10_000)], schema=whole.schema)
+    store, head = MemoryStore(), Head(1)
+    state = BucketState(store, head, [whole])
+    state.write("t", rows)
+    state.flush()
+    plain = to_bytes(rows)
+    assert len(store.stored["t", 0]) < len(plain) / 2
+    for data in (store.stored["t", 0], plain):
+        store.stored["t", 0] = data
+        assert BucketState(store, head, [whole]).read("t").equals(rows)
 
 
 def test_packed_rows_keep_their_types_and_order() -> None:
@@ -248,3 +264,14 @@ def test_rows_are_sorted_and_looked_up_by_numbers_of_any_size(scale: int) -> Non
     assert found.tolist() == [g + 1 if g // scale % 2 == 0 else -1 for g in groups.tolist()]
     greatest = {g: max(order[groups == g].tolist()) for g in groups.tolist()}
     assert greatest_of_groups(groups, order).tolist() == [greatest[g] for g in groups.tolist()]
+
+
+def test_what_goes_along_anyway_needs_no_column_of_its_own(session: SparkSession) -> None:
+    rows = session.createDataFrame([], "k BIGINT, `a b` STRING, `true` INT, l ARRAY<INT>")
+    keys = ["k", "`a b`", "true", "`true`", "k + 1", "l", "K"]
+    names, hidden = key_columns(keys, rows, rows.columns)
+    assert names == ("k", "a b", "__key_2", "true", "__key_4", "__key_5", "__key_6")
+    assert rows.select(*hidden).columns == ["__key_2", "__key_4", "__key_5", "__key_6"]
+    by, more = order_columns([Sort("k", True, False), Sort("-k", False, True)], rows.columns)
+    assert [order.column for order in by] == ["k", "__order_1"]
+    assert rows.select(*more).columns == ["__order_1"]

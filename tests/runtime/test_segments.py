@@ -6,13 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from buckets import BucketDriver, table
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import LEFT, LEFT_ROW, OP, Epochs, Row, check_join, joined_epochs, seeded, top
+from tables import LEFT, LEFT_ROW, OP, RIGHT, Epochs, Row, check_join, joined_epochs, seeded, top
 
 from runtime.spark.buckets import segments
+from runtime.spark.buckets.change_join import ChangeJoiner, ChangeJoinSpec, Side
+from runtime.spark.buckets.ordering import OrderBy
+from runtime.spark.buckets.retracting_top_n import RetractingTopN
+from runtime.spark.buckets.state import StateError
+from runtime.spark.buckets.top_n import Spec
 
 _TTL_MS = 5
 _many_epochs = st.lists(st.lists(st.tuples(st.booleans(), LEFT_ROW), max_size=6), min_size=8, max_size=20)
@@ -72,7 +78,7 @@ def test_a_join_in_many_segments(epochs: Epochs, kind: str) -> None:
 def test_an_epoch_writes_what_it_changes() -> None:
     """A bag is not written again as a whole, and what was taken back is not kept for ever."""
     driver = BucketDriver(top(1, None))
-    driver.epoch(table(LEFT.append(OP), [(n, f"k{n}", 0, "+I") for n in range(20_000)]))
+    driver.epoch(table(LEFT.append(OP), [(n, f"k{n}", 0, "+I") for n in range(60_000)]))
     store = driver.stores[0]
     (whole,) = map(len, store.stored.values())
     for n in range(50):
@@ -82,13 +88,65 @@ def test_an_epoch_writes_what_it_changes() -> None:
     assert len(store.stored) <= segments.FAN
 
 
-def test_a_bag_of_one_segment_is_read_on() -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_bag_of_one_segment_is_read_on(version: int) -> None:
     """The state of version 1 had its rows once, in one segment."""
     driver = BucketDriver(top(1, None))
     driver.epoch(table(LEFT.append(OP), [(1, "a", 5, "+I"), (2, "a", 3, "+I")]))
-    store = driver.stores[0]
-    assert store.stored_head is not None
-    store.stored_head = store.stored_head.replace(b'"version":2', b'"version":1')
+    _written_by(driver, version)
     found = driver.epoch(table(LEFT.append(OP), [(1, "a", 5, "-D")]))
     assert [(row["op"], row["l"]) for row in found] == [("-U", 1), ("+U", 2)]
-    assert b'"version":2' in store.stored_head
+    assert b'"version":3' in (driver.stores[0].stored_head or b"")
+
+
+def test_columns_that_were_kept_twice_are_read_on() -> None:
+    """Before version 3 a key, or what is sorted by, was kept in a column of its own whatever it was."""
+    hidden = pa.schema([*LEFT, ("__key_0", pa.string()), ("__order_0", pa.int64())])
+    former = frozenset({"__key_0", "__order_0"})
+
+    def made(schema: pa.Schema, key: str, order: str) -> RetractingTopN:
+        spec = Spec(schema, (key,), (OrderBy(order, True, False),), 1, op="op", former=former)
+        return RetractingTopN(spec, LEFT.names)
+
+    driver = BucketDriver(lambda: made(hidden, "__key_0", "__order_0"))
+    rows = [(1, "a", 5, "a", 5, "+I"), (2, "a", 3, "a", 3, "+I")]
+    driver.epoch(table(hidden.append(OP), rows))
+    _written_by(driver, 2)
+    driver.make = lambda: made(LEFT, "k", "x")
+    found = driver.epoch(table(LEFT.append(OP), [(1, "a", 5, "-D")]))
+    assert [(row["op"], row["l"], row["k"]) for row in found] == [("-U", 1, "a"), ("+U", 2, "a")]
+
+
+def test_sides_that_were_kept_with_their_keys_twice_are_read_on() -> None:
+    def made(number: int, schema: pa.Schema, key: str, hidden: bool) -> Side:
+        name = f"__key_{number}_0"
+        kept = pa.schema([*schema, (name, pa.string())]) if hidden else schema
+        names = tuple(schema.names)
+        return Side(kept, (name if hidden else key,), names, names, number == 0, frozenset({name}))
+
+    def joiner(hidden: bool) -> ChangeJoiner:
+        sides = (made(0, LEFT, "k", hidden), made(1, RIGHT, "j", hidden))
+        return ChangeJoiner(ChangeJoinSpec(sides, None, "op"))
+
+    driver = BucketDriver(lambda: joiner(True))
+    left = pa.schema([*LEFT, ("__key_0_0", pa.string()), OP])
+    right = pa.schema([*RIGHT, ("__key_1_0", pa.string()), OP])
+    driver.epoch(table(left, [(1, "a", 5, "a", "+I")]), table(right, []))
+    _written_by(driver, 2)
+    driver.make = lambda: joiner(False)
+    found = driver.epoch(table(LEFT.append(OP), []), table(RIGHT.append(OP), [(7, "a", 0.5, "+I")]))
+    assert [(row["op"], row["l"], row["r"]) for row in found] == [("-D", 1, None), ("+I", 1, 7)]
+    # What is no former column of the operator's is another operator's state.
+    _written_by(driver, 3)
+    driver.make = lambda: ChangeJoiner(
+        ChangeJoinSpec((made(0, LEFT.remove(2), "k", False), made(1, RIGHT, "j", False)), None, "op")
+    )
+    with pytest.raises(StateError, match="has columns"):
+        driver.epoch(table(LEFT.remove(2).append(OP), [(2, "a", "+I")]), table(RIGHT.append(OP), []))
+
+
+def _written_by(driver: BucketDriver, version: int) -> None:
+    """Has the state say that another version wrote it."""
+    store = driver.stores[0]
+    assert store.stored_head is not None
+    store.stored_head = store.stored_head.replace(b'"version":3', f'"version":{version}'.encode())

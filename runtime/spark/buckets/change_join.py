@@ -38,6 +38,7 @@ class Side:
         same: columns by which a row is known again.
         output: its columns that the output has.
         outer: whether a row without a partner is given all the same.
+        former: hidden columns that it has no more where a key is a column of its own.
     """
 
     schema: pa.Schema
@@ -45,6 +46,7 @@ class Side:
     same: tuple[str, ...]
     output: tuple[str, ...]
     outer: bool
+    former: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,15 @@ class ChangeJoiner(BucketOperator):
     A partner whose time to live is over is forgotten without a word.
     """
 
-    version = 2
-    readable = frozenset({1})
-    """It had all entries in one segment, and none that takes back."""
+    version = 3
+    readable = frozenset({1, 2})
+    """1 had all entries in one segment, and none that takes back; both had columns twice that are keys."""
 
     def __init__(self, spec: ChangeJoinSpec) -> None:
         self._spec = spec
         more = [pa.field(TIMES, pa.int64()), pa.field(_ALONE, pa.bool_()), pa.field(TOUCHED, pa.int64())]
         self._tables = tuple(
-            StateTable(name, pa.schema([*side.schema, *more]))
+            StateTable(name, pa.schema([*side.schema, *more]), side.former)
             for name, side in zip(("left", "right"), spec.sides, strict=True)
         )
         self._bags = tuple(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -77,15 +78,29 @@ def arrow_schema(schema: StructType, session: SparkSession) -> pa.Schema:
     return to_arrow_schema(StructType(list(schema)), timezone=zone)
 
 
-def key_columns(keys: Sequence[str], rows: DataFrame) -> tuple[tuple[str, ...], list[Column]]:
-    """Hidden columns for expressions that make groups: their names, and what to select."""
-    names = tuple(f"__key_{number}" for number in range(len(keys)))
-    types = rows.select(*(F.expr(key).alias(name) for key, name in zip(keys, names, strict=True))).schema
-    found = [
-        numbered(F.expr(key), types[name].dataType).alias(name, metadata={})
-        for key, name in zip(keys, names, strict=True)
-    ]
-    return names, found
+def key_columns(
+    keys: Sequence[str], rows: DataFrame, at_hand: Collection[str] = (), prefix: str = "__key"
+) -> tuple[tuple[str, ...], list[Column]]:
+    """Hidden columns for expressions that make groups: their names, and what to select.
+
+    Args:
+        keys: the expressions.
+        rows: what they are of.
+        at_hand: columns that are selected anyway: a key that is one of them needs none of its own.
+        prefix: of the names of hidden columns.
+    """
+    hidden = tuple(f"{prefix}_{number}" for number in range(len(keys)))
+    types = rows.select(*(F.expr(key).alias(name) for key, name in zip(keys, hidden, strict=True))).schema
+    names: list[str] = []
+    found: list[Column] = []
+    for key, name in zip(keys, hidden, strict=True):
+        value = F.expr(key)
+        grouped_by = numbered(value, types[name].dataType)
+        plain = _plain(key, at_hand) if grouped_by is value else None
+        names.append(plain or name)
+        if plain is None:
+            found.append(grouped_by.alias(name, metadata={}))
+    return tuple(names), found
 
 
 def same_columns(
@@ -105,11 +120,14 @@ def same_columns(
     return tuple(names), more
 
 
-def order_columns(order: Sequence[Sort]) -> tuple[tuple[OrderBy, ...], list[Column]]:
-    """Hidden columns for expressions that sort: how, and what to select."""
-    names = [f"__order_{number}" for number in range(len(order))]
+def order_columns(
+    order: Sequence[Sort], at_hand: Collection[str] = ()
+) -> tuple[tuple[OrderBy, ...], list[Column]]:
+    """Hidden columns for expressions that sort: how, and what to select; `at_hand` as for keys."""
+    names = [_plain(sort.sql, at_hand) or f"__order_{number}" for number, sort in enumerate(order)]
     by = tuple(OrderBy(n, sort.descending, sort.nulls_first) for n, sort in zip(names, order, strict=True))
-    return by, [F.expr(s.sql).alias(n, metadata={}) for n, s in zip(names, order, strict=True)]
+    hidden = [(n, sort) for n, sort in zip(names, order, strict=True) if n not in at_hand]
+    return by, [F.expr(sort.sql).alias(n, metadata={}) for n, sort in hidden]
 
 
 def sort_column(sort: Sort) -> Column:
@@ -118,6 +136,15 @@ def sort_column(sort: Sort) -> Column:
     if sort.descending:
         return column.desc_nulls_first() if sort.nulls_first else column.desc_nulls_last()
     return column.asc_nulls_first() if sort.nulls_first else column.asc_nulls_last()
+
+
+def _plain(sql: str, columns: Collection[str]) -> str | None:
+    """The column that an expression is as it stands, if it is one of these."""
+    for name in columns:
+        bare = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in ("true", "false", "null")
+        if sql == quote(name) or (bare and sql == name):
+            return name
+    return None
 
 
 def _bucket(keys: Sequence[Column], buckets: int) -> Column:

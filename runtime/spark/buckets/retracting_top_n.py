@@ -28,9 +28,9 @@ class RetractingTopN(BucketOperator):
         same: columns by which a row is known again.
     """
 
-    version = 2
-    readable = frozenset({1})
-    """It had all entries in one segment, and none that takes back."""
+    version = 3
+    readable = frozenset({1, 2})
+    """1 had all entries in one segment, and none that takes back; both had columns twice that are keys."""
 
     def __init__(self, spec: Spec, same: Sequence[str]) -> None:
         self._spec, self._same = spec, tuple(same)
@@ -40,7 +40,7 @@ class RetractingTopN(BucketOperator):
 
     @property
     def tables(self) -> Sequence[StateTable]:
-        return (StateTable(_ROWS, self._held),)
+        return (StateTable(_ROWS, self._held, self._spec.former),)
 
     def process(
         self, inputs: Sequence[pa.Table], state: BucketState, watermarks: Watermarks

@@ -15,13 +15,26 @@ Slice = tuple[str, int]
 FORMAT = 1
 """Version of how a bucket is laid out in the store: a head in JSON, slices as Arrow streams."""
 
+# A byte of state is copied a dozen times on its way to the store and back; LZ4 costs less than a few of them.
+# Columns are small: to hand each to a pool of threads takes several times what it takes to unpack it.
+_COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+_READ = pa.ipc.IpcReadOptions(use_threads=False)
+_WORTH_IT = 16_384
+
 
 @dataclass(frozen=True, slots=True)
 class StateTable:
-    """A table that an operator keeps."""
+    """A table that an operator keeps.
+
+    Args:
+        name: its name.
+        schema: its columns.
+        former: names of columns that earlier versions of the operator had besides; they are not read.
+    """
 
     name: str
     schema: pa.Schema
+    former: frozenset[str] = frozenset()
 
 
 class StateError(Exception):
@@ -103,7 +116,7 @@ class BucketState:
     def __init__(self, store: Store, head: Head, tables: Sequence[StateTable]) -> None:
         self._store = store
         self._head = head
-        self._schemas: Mapping[str, pa.Schema] = {table.name: table.schema for table in tables}
+        self._tables: Mapping[str, StateTable] = {table.name: table for table in tables}
         self._read: dict[Slice, pa.Table] = {}
         self._changed: set[Slice] = set()
         self._stored = {(name, number) for name, numbers in head.slices.items() for number in numbers}
@@ -131,9 +144,12 @@ class BucketState:
         key = (table, number)
         found = self._read.get(key)
         if found is None:
-            schema = self._schemas[table]
+            schema = self._tables[table].schema
             if number in self._head.slices.get(table, ()):
-                found = pa.ipc.open_stream(self._store.slice(key)).read_all()
+                found = pa.ipc.open_stream(self._store.slice(key), options=_READ).read_all()
+                former = self._tables[table].former.difference(schema.names).intersection(found.column_names)
+                if former:
+                    found = found.drop_columns(list(former))
                 if found.schema != schema:
                     raise StateError(f"slice {number} of `{table}` has columns {found.schema}, not {schema}")
             else:
@@ -147,7 +163,7 @@ class BucketState:
         Raises:
             StateError: the columns are not those of the table.
         """
-        schema = self._schemas[table]
+        schema = self._tables[table].schema
         if rows.schema != schema:
             if rows.schema.names != schema.names:
                 raise StateError(f"`{table}` has columns {schema.names}, not {rows.schema.names}")
@@ -166,7 +182,7 @@ class BucketState:
         for key in sorted(self._changed):
             rows = self._read[key]
             if rows.num_rows:
-                self._store.set_slice(key, to_bytes(rows))
+                self._store.set_slice(key, to_bytes(rows, compressed=True))
                 self._stored.add(key)
             elif key in self._stored:
                 self._store.set_slice(key, None)
@@ -174,10 +190,11 @@ class BucketState:
         self._changed.clear()
 
 
-def to_bytes(rows: pa.Table) -> bytes:
-    """A table as an Arrow stream of one batch."""
+def to_bytes(rows: pa.Table, compressed: bool = False) -> bytes:
+    """A table as an Arrow stream of one batch, which says itself whether it is compressed."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+    options = _COMPRESSED if compressed and rows.nbytes >= _WORTH_IT else None
+    with pa.ipc.new_stream(sink, rows.schema, options=options) as writer:
         writer.write_table(rows.combine_chunks())
     data: bytes = sink.getvalue().to_pybytes()
     return data

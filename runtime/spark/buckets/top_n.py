@@ -41,6 +41,7 @@ class Spec:
         latest: whether of equal rows the one that came last goes first.
         ttl_ms: how long a group is kept that does not change, in processing time, or None.
         op: the column of the output that takes the operation of a change.
+        former: hidden columns that the input has no more where a key is a column of its own.
     """
 
     schema: pa.Schema
@@ -52,6 +53,7 @@ class Spec:
     latest: bool = False
     ttl_ms: int | None = None
     op: str = ""
+    former: frozenset[str] = frozenset()
 
     def ranked(self, rows: pa.Table) -> Ranked:
         """All rows, in order."""

@@ -24,9 +24,8 @@ def lower(op: ChangeJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFra
     prepared: list[tuple[DataFrame, list[Column]]] = []
     sides: list[Side] = []
     for number, (given, columns) in enumerate(zip(inputs, op.columns, strict=True)):
-        keys = [f"__key_{number}_{place}" for place in range(len(op.keys))]
-        _, found = key_columns([pair.right if number else pair.left for pair in op.keys], given)
-        named = [key.alias(name, metadata={}) for key, name in zip(found, keys, strict=True)]
+        of_side = [pair.right if number else pair.left for pair in op.keys]
+        keys, named = key_columns(of_side, given, columns, f"__key_{number}")
         same, nested = same_columns(columns, given, f"__same_{number}")
         # Only the columns: marks of event times end here.
         plain = [F.col(quote(name)).alias(name, metadata={}) for name in columns]
@@ -34,8 +33,9 @@ def lower(op: ChangeJoin, inputs: Sequence[DataFrame], _ctx: Context) -> DataFra
         rows = given.select(*plain, *named, *nested, *operation)
         schema = arrow_schema(rows.drop(OP_COLUMN).schema, rows.sparkSession)
         outer = op.kind in ("full", "right" if number else "left")
-        sides.append(Side(schema, tuple(keys), same, columns, outer))
-        prepared.append((rows, [F.col(key) for key in keys]))
+        former = frozenset(f"__key_{number}_{place}" for place in range(len(keys)))
+        sides.append(Side(schema, keys, same, columns, outer, former))
+        prepared.append((rows, [F.col(quote(key)) for key in keys]))
     spec = ChangeJoinSpec((sides[0], sides[1]), op.key, OP_COLUMN, op.ttl_ms)
     fields = [
         StructField(name, rows.schema[name].dataType)

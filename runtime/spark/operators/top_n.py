@@ -22,7 +22,7 @@ from runtime.spark.buckets.lowering import (
 from runtime.spark.buckets.retracting_top_n import RetractingTopN
 from runtime.spark.buckets.top_n import ChangingTopN, ClosedTopN, FirstByArrival, FirstByTime, Spec
 from runtime.spark.changes import HIDDEN, hidden, visible
-from runtime.spark.context import Context
+from runtime.spark.context import Context, quote
 
 _OPERATORS: dict[str, type[BucketOperator]] = {
     "closed": ClosedTopN,
@@ -38,10 +38,12 @@ def lower(op: TopN, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
     (rows,) = inputs
     if not rows.isStreaming:
         return _static(op, rows)
-    keys, named_keys = key_columns(op.keys, rows)
-    order, named_order = order_columns(op.order)
     retracting = op.emit == "retracting"
     columns = [name for name in rows.columns if name not in HIDDEN]
+    # The others' state has hidden columns for all of them.
+    at_hand = columns if retracting else ()
+    keys, named_keys = key_columns(op.keys, rows, at_hand)
+    order, named_order = order_columns(op.order, at_hand)
     same, nested = same_columns(columns, rows) if retracting else ((), [])
     kept = rows.select(*visible(rows), *named_keys, *named_order, *nested)
     prepared = rows.select(*visible(rows), *named_keys, *named_order, *nested, *hidden(rows))
@@ -55,13 +57,16 @@ def lower(op: TopN, inputs: Sequence[DataFrame], _ctx: Context) -> DataFrame:
         latest=op.latest,
         ttl_ms=op.ttl_ms,
         op=OP_COLUMN,
+        former=frozenset(
+            [*(f"__key_{n}" for n in range(len(keys))), *(f"__order_{n}" for n in range(len(order)))]
+        ),
     )
     output = [field for field in rows.schema if field.name not in HIDDEN]
     if op.rank is not None:
         output.append(StructField(op.rank, IntegerType(), False))
     if op.emit in ("changes", "retracting"):
         output.append(StructField(OP_COLUMN, StringType(), False))
-    by = [F.col(key) for key in keys]
+    by = [F.col(quote(key)) for key in keys]
     made: BucketOperator = (
         RetractingTopN(spec, same) if retracting else _OPERATORS[op.emit](spec)  # type: ignore[call-arg]  # each takes a Spec
     )
