@@ -19,6 +19,8 @@ from runtime.spark.context import Context
 EPOCHS = 10
 # A row a millisecond, up to five seconds out of order.
 DELAY_MS = 5_000
+# The second input of a join has one row in so many.
+SECOND_INPUTS = (5, 100)
 
 Lowered = Callable[[DataFrame, Context], DataFrame]
 """What is measured, over the stream of all rows."""
@@ -26,16 +28,29 @@ Lowered = Callable[[DataFrame, Context], DataFrame]
 
 @dataclass(frozen=True)
 class Measured:
-    """A run over all rows: those that came out, seconds of wall and CPU time."""
+    """A run over all rows.
 
-    rows: int
+    Args:
+        taken: rows of all its inputs.
+        given: rows that came out.
+        wall, cpu: seconds.
+    """
+
+    taken: int
+    given: int
     wall: float
     cpu: float
 
+    @property
+    def speed(self) -> float:
+        """Rows a second, those of all inputs."""
+        return self.taken / self.wall
+
 
 def make_input(folder: Path, rows: int, keys: int) -> Path:
-    """Files of rows whose times rise, a little out of order."""
-    folder.mkdir()
+    """Files of rows whose times rise, a little out of order; beside them some of the rows, for joins."""
+    for every in (1, *SECOND_INPUTS):
+        (folder / str(every)).mkdir(parents=True)
     random = np.random.default_rng(1)
     for number, part in enumerate(np.array_split(np.arange(rows), EPOCHS)):
         times = part * 1_000 - random.integers(0, DELAY_MS * 1_000, len(part)) + 1_700_000_000_000_000
@@ -46,19 +61,21 @@ def make_input(folder: Path, rows: int, keys: int) -> Path:
                 "v": random.integers(0, 1_000, len(part)),
             }
         )
-        path = folder / f"{number:03}.parquet"
-        pq.write_table(table, path)
-        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+        values = table.column("v").to_numpy()
+        for every in (1, *SECOND_INPUTS):
+            path = folder / str(every) / f"{number:03}.parquet"
+            pq.write_table(table.filter(pa.array(values % every == 0)), path)
+            os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
     return folder
 
 
-def read(session: SparkSession, source: Path, name: str) -> DataFrame:
-    """A stream of the rows, one file an epoch."""
+def read(ctx: Context, name: str, every: int = 1) -> DataFrame:
+    """A stream of one row in so many, one file an epoch; all that is read is taken by an operator."""
     return (
-        session.readStream.name(name)
+        ctx.session.readStream.name(name)
         .schema("ts TIMESTAMP, k BIGINT, v BIGINT")
         .option("maxFilesPerTrigger", 1)
-        .parquet(str(source))
+        .parquet(str(ctx.project_dir / str(every)))
         .withWatermark("ts", f"{DELAY_MS} milliseconds")
     )
 
@@ -71,7 +88,8 @@ def run(lowered: Lowered, session: SparkSession, source: Path, checkpoint: Path)
         nonlocal counted
         counted += batch.count()
 
-    made = lowered(read(session, source, "rows"), Context(session, source, source.parent, streaming=True))
+    ctx = Context(session, source, source.parent, streaming=True)
+    made = lowered(read(ctx, "rows"), ctx)
     cpu, started = tree_cpu(), time.monotonic()
     query = (
         made.writeStream.foreachBatch(count)
@@ -80,7 +98,9 @@ def run(lowered: Lowered, session: SparkSession, source: Path, checkpoint: Path)
         .start()
     )
     query.awaitTermination()
-    return Measured(counted, time.monotonic() - started, tree_cpu() - cpu)
+    wall, cpu = time.monotonic() - started, tree_cpu() - cpu
+    taken = sum(progress.numInputRows for progress in query.recentProgress)
+    return Measured(taken, counted, wall, cpu)
 
 
 def state_bytes(session: SparkSession, checkpoint: Path) -> int:

@@ -64,11 +64,9 @@ def _sessions() -> Pair:
     return Pair(lambda rows, ctx: lower(aggregate, [rows], ctx), by_hand)
 
 
-def _others(ctx: Context) -> DataFrame:
-    """The right side of joins: each fifth row of the same files, under other names."""
-    return read(ctx.session, ctx.project_dir, "others").where("v % 5 = 0").selectExpr(
-        "ts AS ts_r", "k AS k_r", "v AS v_r"
-    )  # fmt: skip
+def _others(ctx: Context, every: int = 5) -> DataFrame:
+    """The right side of joins: one row in some, under other names."""
+    return read(ctx, "others", every).selectExpr("ts AS ts_r", "k AS k_r", "v AS v_r")
 
 
 _SPAN = "k = k_r AND ts >= ts_r AND ts <= ts_r + INTERVAL 30 SECONDS"
@@ -114,16 +112,13 @@ def _window_join() -> Pair:
 
 
 def _regular_join() -> Pair:
-    """Rows with each hundredth of the same files, which are kept for good."""
+    """Rows with one in a hundred, all of which are kept for good."""
     output = tuple(job.OutputColumn(n, None) for n in ("k", "v", "v_r"))
     op = job.RegularJoin("j", "j", ("in", "others"), "k = k_r", None, output)
 
-    def few(ctx: Context) -> DataFrame:
-        return _others(ctx).where("v_r % 100 = 0")
-
     return Pair(
-        lambda rows, ctx: lower(op, [rows, few(ctx)], ctx),
-        lambda rows, ctx: rows.join(few(ctx), F.expr("k = k_r")).select("k", "v", "v_r"),
+        lambda rows, ctx: lower(op, [rows, _others(ctx, 100)], ctx),
+        lambda rows, ctx: rows.join(_others(ctx, 100), F.expr("k = k_r")).select("k", "v", "v_r"),
     )
 
 

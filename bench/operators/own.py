@@ -82,11 +82,7 @@ def _window_top(rows: DataFrame, ctx: Context) -> DataFrame:
 
 def _temporal(rows: DataFrame, ctx: Context) -> DataFrame:
     # The table changes with each fifth row.
-    versions = (
-        read(ctx.session, ctx.project_dir, "versions")
-        .where("v % 5 = 0")
-        .selectExpr("ts AS since", "k AS of", "v AS price")
-    )
+    versions = read(ctx, "versions", 5).selectExpr("ts AS since", "k AS of", "v AS price")
     op = job.TemporalJoin(
         "as_of", "as_of", ("in", "versions"), "inner", (job.KeyPair("k", "of"),), None,
         job.EventTime("ts", DELAY_MS), "since", False,
@@ -162,9 +158,8 @@ def _change_aggregate(rows: DataFrame, ctx: Context) -> DataFrame:
 
 
 def _change_join(rows: DataFrame, ctx: Context) -> DataFrame:
-    """All rows with each hundredth of the same files, so that a row has half a partner."""
-    others = read(ctx.session, ctx.project_dir, "others").where("v % 100 = 0")
-    right = others.selectExpr("ts AS ts_r", "k AS k_r", "v AS v_r")
+    """All rows with one in a hundred, so that a row has half a partner."""
+    right = read(ctx, "others", 100).selectExpr("ts AS ts_r", "k AS k_r", "v AS v_r")
     op = job.ChangeJoin(
         "j", "j", ("in", "others"), "left", (job.KeyPair("k", "k_r"),), None,
         (("ts", "k", "v"), ("ts_r", "k_r", "v_r")), None, _TTL_MS,
