@@ -22,19 +22,16 @@ from compiler.plan.operators import Scan
 
 _REREAD: Final = {connector.name for connector in CONNECTORS if connector.rereads}
 # Of such files each query reads just the columns that it uses, which costs less than to keep rows.
-BY_COLUMN: Final = frozenset(("parquet", "orc"))
+_BY_COLUMN: Final = frozenset(("parquet", "orc"))
 
 
 def put_beside(formed: Sequence[Formed]) -> list[Formed]:
     """The queries to be; sinks without state stand beside the first state that can keep rows for them."""
-    homes = [replace(one, beside=[]) for one in formed if one.needs[1]]
+    copies = [replace(one, beside=[]) for one in formed]
+    homes = [one for one in copies if one.needs[1]]
     found: list[Formed] = []
-    rows = iter(homes)
-    for one in formed:
-        if one.needs[1]:
-            found.append(next(rows))
-            continue
-        home = next((home for home in homes if _takes(home, one)), None)
+    for one in copies:
+        home = None if one.needs[1] else next((home for home in homes if _takes(home, one)), None)
         if home is None:
             found.append(one)
         else:
@@ -77,9 +74,5 @@ def kept_read(trunk: Node) -> Scan | None:
     if len(scans) != 1 or any(count > 1 for count in uses.values()):
         return None
     scan = scans[0]
-    return scan if scan.connector in _REREAD and format_of(scan) not in BY_COLUMN else None
-
-
-def format_of(scan: Scan) -> str:
-    """The format of what is read, empty if the connector has none."""
-    return str(dict(scan.options).get("format", ""))
+    can_be_kept = scan.connector in _REREAD and dict(scan.options).get("format") not in _BY_COLUMN
+    return scan if can_be_kept else None
