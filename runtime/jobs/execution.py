@@ -189,6 +189,8 @@ class Execution:
             try:
                 if self._running.isActive:
                     self._running.stop()
+                if self._source is not None:
+                    self._source.release()
             except Exception as error:  # noqa: BLE001  # it ends all the same; the run must go on to stop the others
                 _log.warning("query %s did not stop cleanly", self.query.uid, exc_info=error)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Collection
 from pathlib import Path
@@ -24,6 +25,7 @@ from compiler.diagnostics.diagnostic import Reporter
 from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan, Manifest
 from compiler.project.load import load_project
+from runtime.jobs.events import Event
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 from runtime.state.root import read_manifest
@@ -35,7 +37,7 @@ SOURCE = """
 CREATE SOURCE orders (id INT NOT NULL, customer STRING, amount INT, at TIMESTAMP(3),
   WATERMARK FOR at AS at - INTERVAL '2' SECOND
 ) WITH (connector = 'filesystem', path = 'in', format = 'json', max_files_per_epoch = 1,
-  on_bad_record = 'drop', on_null_time = 'drop');
+  on_bad_record = 'drop', on_null_time = 'drop'{more});
 CREATE MODEL big AS SELECT id, upper(customer) AS c, amount * 2 AS a, at FROM orders WHERE amount > 10;
 """
 SINKS = {
@@ -51,17 +53,20 @@ def compiled(
     names: Collection[str] = tuple(SINKS),
     manifest: Manifest | None = None,
     without: Collection[str] = (),
+    more: str = "",
+    trigger: str = "available_now",
 ) -> JobPlan:
     root.mkdir(parents=True, exist_ok=True)
     (root / "headrace.yml").write_text(
-        "name: shop\nversion: '1'\ntargets: {dev: {master: 'local[2]', parallelism: 2}}\n"
+        "name: shop\nversion: '1'\n"
+        f"targets: {{dev: {{master: 'local[2]', parallelism: 2, trigger: {trigger}}}}}\n"
     )
     sinks = (
         f"CREATE SINK {name} WITH (connector = 'filesystem', path = 'out/{name}', format = 'json') "
         f"AS {SINKS[name]};\n"
         for name in names
     )
-    (root / "all.sql").write_text(SOURCE + "".join(sinks))
+    (root / "all.sql").write_text(SOURCE.format(more=more) + "".join(sinks))
     reporter = Reporter()
     project = load_project(root, target=None, variables={}, reporter=reporter)
     assert project is not None, render_all(reporter.all())
@@ -176,6 +181,28 @@ def test_a_query_that_runs_keeps_its_sinks(session: SparkSession, tmp_path: Path
     plan = compiled(tmp_path, SINKS, read_manifest(tmp_path / ".headrace/state"))
     assert [[sink.uid for sink in query.sinks] for query in plan.queries] == [["sums"], ["large", "all_rows"]]
     assert all(query.kept is None for query in plan.queries)
+
+
+def test_beside_a_source_that_may_fall_silent(session: SparkSession, tmp_path: Path) -> None:
+    """An idle timeout puts a second source into the stream, with a name and offsets of its own."""
+    put(tmp_path, 0)
+    plan = compiled(tmp_path, more=", idle_timeout = '1 hour'", trigger="200 ms")
+    assert [query.kept is not None for query in plan.queries] == [True]
+    stop = threading.Event()
+    threading.Timer(90, stop.set).start()
+
+    def feed(_: Event) -> None:
+        found = len(rows_of(tmp_path / "out/all_rows"))
+        if found == 30 and not (tmp_path / "in/003.json").exists():
+            put(tmp_path, 3, files=1)
+        elif found == 40:
+            stop.set()
+
+    assert not run(plan, tmp_path, session=session, events=feed, stop=stop).failures
+    undisturbed = tmp_path / "undisturbed"
+    put(undisturbed, 0, files=4)
+    go(undisturbed, compiled(undisturbed), session, "leave_open")
+    assert outputs(tmp_path, ["large", "all_rows"]) == outputs(undisturbed, ["large", "all_rows"])
 
 
 def test_an_epoch_without_input_has_read_nothing(session: SparkSession, tmp_path: Path) -> None:
