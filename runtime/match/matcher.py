@@ -8,14 +8,14 @@ the one that ends first counts; of those that end with the same row, the one tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
 from compiler.jobplan.operators.match import Match, Navigation
 from runtime.match.automaton import ACCEPT, Automaton, Move, build_automaton
-from runtime.match.steps import Row, Step
+from runtime.match.steps import Lookback, Row, Step
 from runtime.match.terms import Evaluate, TermCompiler
 
 Way = tuple[int, Step]
@@ -54,6 +54,10 @@ _Turn = tuple[tuple[_Test, ...], int, int, bool]
 """A move as the matcher makes it: the variables that bar it and, last, its own; this one once more; the
 position that it leads to; whether the match may end there."""
 
+_Take = Callable[[Step | None, Row, list[Way]], Step | None]
+"""Adds the ways on which a row can be taken after a step, preferred ones first, or gives the step that ends
+the match."""
+
 
 class Matcher:
     """The automaton of an operator with its conditions.
@@ -72,8 +76,6 @@ class Matcher:
         """What steps keep at hand."""
         known = {each.variable: terms.condition(each.variable, each.term) for each in op.conditions}
         conditions = [known.get(name) for name in variables]
-        self._start = _turns(automaton, automaton.start, conditions)
-        self._turns = tuple(_turns(automaton, moves, conditions) for moves in automaton.moves)
         self._outputs = tuple(terms.output(output.term) for output in op.outputs)
         self._within = op.within_ms * 1000 if op.within_ms is not None else None
         self._skip = op.skip
@@ -81,7 +83,11 @@ class Matcher:
         if op.skip.variable is not None:
             to = variables.index(op.skip.variable)
             self._skip_to = self.lookback.first(to) if op.skip.mode == "to_first" else self.lookback.last(to)
-        self._before_all = self.lookback.before_all()
+        # Only now is all known that a step has to keep.
+        self._start = _taker(_turns(automaton, automaton.start, conditions), self.lookback)
+        self._takes = tuple(
+            _taker(_turns(automaton, moves, conditions), self.lookback) for moves in automaton.moves
+        )
         # If no condition looks back, what two ways have in common is all that the future depends on.
         self._forgets = all(_only_current(each.term, each.variable) for each in op.conditions)
 
@@ -107,7 +113,7 @@ class Matcher:
                 if beginning.complete is None:
                     settled = self._continue(beginning, row) or settled
         ways: list[Way] = []
-        complete = self._take(self._start, None, row, ways)
+        complete = self._start(None, row, ways)
         if complete is not None:
             partial.beginnings.append(Beginning(number, time, [], complete))
             settled = True
@@ -159,19 +165,35 @@ class Matcher:
         """Whether a row completes the beginning, with the first way that may end, or leaves it no way."""
         ways: list[Way] = []
         for position, step in beginning.ways:
-            complete = self._take(self._turns[position], step, row, ways)
+            complete = self._takes[position](step, row, ways)
             if complete is not None:
                 beginning.complete, beginning.ways = complete, []
                 return True
         beginning.ways = _distinct(ways) if self._forgets and len(ways) > 1 else ways
         return not ways
 
-    def _take(self, turns: tuple[_Turn, ...], before: Step | None, row: Row, ways: list[Way]) -> Step | None:
-        """Adds the ways on which a row can be taken, preferred ones first, or gives the step that ends it."""
+
+def _turns(
+    automaton: Automaton, moves: Iterable[Move], conditions: Sequence[Evaluate | None]
+) -> tuple[_Turn, ...]:
+    """The moves that take a row, but for those that their own variable bars."""
+    found: list[_Turn] = []
+    for move in moves:
+        if move.target != ACCEPT and (own := automaton.labels[move.target]) not in move.unless:
+            tests = tuple((variable, conditions[variable]) for variable in (*sorted(move.unless), own))
+            found.append((tests, own, move.target, automaton.accepts(move.target)))
+    return tuple(found)
+
+
+def _taker(turns: tuple[_Turn, ...], lookback: Lookback) -> _Take:
+    """How a row is taken at a position, whose moves are `turns`."""
+    before_all, after = lookback.before_all(), lookback.after
+
+    def take(before: Step | None, row: Row, ways: list[Way]) -> Step | None:
         if before is None:
-            size, (last, first) = 1, self._before_all
+            size, (last, first) = 1, before_all
         else:
-            size, (last, first) = before.size + 1, self.lookback.after(before)
+            size, (last, first) = before.size + 1, after(before)
         taken: dict[int, Step | None] = {}
         for tests, own, target, accepts in turns:
             step = None
@@ -192,17 +214,34 @@ class Matcher:
                 ways.append((target, step))
         return None
 
+    choices = tuple((*tests[-1], target, accepts) for tests, _, target, accepts in turns)
 
-def _turns(
-    automaton: Automaton, moves: Iterable[Move], conditions: Sequence[Evaluate | None]
-) -> tuple[_Turn, ...]:
-    """The moves that take a row, but for those that their own variable bars."""
-    found: list[_Turn] = []
-    for move in moves:
-        if move.target != ACCEPT and (own := automaton.labels[move.target]) not in move.unless:
-            tests = tuple((variable, conditions[variable]) for variable in (*sorted(move.unless), own))
-            found.append((tests, own, move.target, automaton.accepts(move.target)))
-    return tuple(found)
+    def take_first(before: Step | None, row: Row, ways: list[Way]) -> Step | None:
+        if before is None:
+            size, (last, first) = 1, before_all
+        else:
+            size, (last, first) = before.size + 1, after(before)
+        for variable, condition, target, accepts in choices:
+            step = Step(row, variable, before, size, last, first)
+            if condition is None or condition(step) is True:
+                if accepts:
+                    return step
+                ways.append((target, step))
+                return None
+        return None
+
+    # Each row is offered to each way, so this is worth a case: one move, or a greedy loop and what follows.
+    return take_first if _each_bars_those_behind(turns) else take
+
+
+def _each_bars_those_behind(turns: tuple[_Turn, ...]) -> bool:
+    """Whether at most one of the moves can be made: the first whose variable takes the row."""
+    before: set[int] = set()
+    for tests, own, _, _ in turns:
+        if {variable for variable, _ in tests[:-1]} != before:
+            return False
+        before.add(own)
+    return True
 
 
 def _distinct(ways: list[Way]) -> list[Way]:

@@ -125,7 +125,12 @@ class Lookback:
         """`last` and `first` of the steps that follow one."""
         last, first, variable = before.last, before.first, before.variable
         for place in self._updates_last[variable]:
-            last = (*last[:place], before, *last[place + 1 :]) if len(last) > 1 else (before,)
+            if len(last) == 1:
+                last = (before,)
+            elif len(last) == 2:
+                last = (last[0], before) if place else (before, last[1])
+            else:
+                last = (*last[:place], before, *last[place + 1 :])
         for place in self._updates_first[variable]:
             if first[place] is None:
                 first = (*first[:place], before, *first[place + 1 :])
