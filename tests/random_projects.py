@@ -7,14 +7,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiling import plan_at
 from hypothesis import strategies as st
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan
 from compiler.optimize import NAMES
-from compiler.project.load import load_project
 
 SOURCE = """
 CREATE SOURCE orders (id INT, customer STRING, amount INT, note STRING, ts TIMESTAMP(3),
@@ -138,9 +135,4 @@ def compiled(root: Path, project: RandomProject, without: Collection[str]) -> Jo
     (root / "seeds" / "kinds.csv").write_text(SEED, encoding="utf-8")
     (root / "headrace.yml").write_text("name: made\nversion: '1'\n", encoding="utf-8")
     (root / "all.sql").write_text(SOURCE + project.sql, encoding="utf-8")
-    reporter = Reporter()
-    loaded = load_project(root, reporter=reporter)
-    assert loaded is not None, render_all(reporter.all())
-    plan = compile_project(loaded, reporter, without=without).plan
-    assert plan is not None, f"{project.sql}\n{render_all(reporter.all())}"
-    return plan
+    return plan_at(root, without=without)

@@ -22,15 +22,14 @@ from typing import Any, Literal
 
 import pytest
 import yaml
+from compiling import compile_at
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from compiler.compile import Compiled, compile_project
-from compiler.diagnostics.diagnostic import Reporter
+from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
 from compiler.jobplan.codec import to_json
 from compiler.jobplan.operators.base import OP_COLUMN
-from compiler.project.load import load_project
 from runtime.connectors.sinks.memory import ROWS
 from runtime.jobs.runner import run
 
@@ -93,10 +92,7 @@ def compile_case(name: str, root: Path, pipeline: str = "pipeline.sql") -> Compi
     )
     (root / pipeline).write_text((CASES / name / pipeline).read_text(encoding="utf-8"), encoding="utf-8")
     lay_out_functions(name, root)
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    return compile_project(project, reporter)
+    return compile_at(root)
 
 
 def lay_out_functions(name: str, root: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiling import compile_at
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from test_cases import (
@@ -30,11 +31,10 @@ from test_cases import (
     write_rows,
 )
 
-from compiler.compile import Compiled, compile_project
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
+from compiler.compile import Compiled
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.emit.program import to_pyspark
 from compiler.jobplan.model import JobPlan, Watermark
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 # One of each kind of operator; a case of each is enough.
@@ -150,10 +150,7 @@ def shop(root: Path, files: Mapping[str, str] = SHOP) -> Compiled:
         file.write_text("id,region,price,ts\n" + "\n".join(rows) + "\n")
         # Spark takes files in the order of their times.
         os.utime(file, (1_700_000_000 + part, 1_700_000_000 + part))
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None
-    return compile_project(project, reporter)
+    return compile_at(root)
 
 
 @contextmanager

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from compiling import compile_at, plan_at
 
 from compiler.chain.rechain import changes
-from compiler.compile import Compiled, compile_project
-from compiler.diagnostics.diagnostic import Reporter
+from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import GroupMemory, Manifest, Rebalance
 from compiler.plan.operators.scan import read_name
-from compiler.project.load import load_project
 
 SOURCE = """
 CREATE SOURCE orders (id BIGINT, customer STRING, at TIMESTAMP(3),
@@ -41,10 +40,7 @@ def compiled(
 ) -> Compiled:
     (tmp_path / "headrace.yml").write_text(f"name: shop\nversion: '1'\n{config}", encoding="utf-8")
     (tmp_path / "all.sql").write_text(source + text, encoding="utf-8")
-    reporter = Reporter()
-    project = load_project(tmp_path, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    return compile_project(project, reporter, manifest, rechain=rechain)
+    return compile_at(tmp_path, manifest, rechain=rechain)
 
 
 def groups(result: Compiled) -> dict[str, list[str]]:
@@ -197,13 +193,8 @@ def test_sources_keep_their_place_by_uid(tmp_path: Path) -> None:
         "connector", "uid = 'orders', connector"
     )
     (tmp_path / "all.sql").write_text(text + A.replace("FROM orders", "FROM bestellungen"), encoding="utf-8")
-    reporter = Reporter()
-    project = load_project(tmp_path, reporter=reporter)
-    assert project is not None
-    renamed = compile_project(project, reporter)
     assert result.plan is not None
-    assert renamed.plan is not None
-    assert renamed.plan.queries == result.plan.queries
+    assert plan_at(tmp_path).queries == result.plan.queries
 
 
 def test_isolation_makes_queries_of_its_own(tmp_path: Path) -> None:

@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from compiling import plan_at
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan import model as m
 from compiler.jobplan.codec import to_json
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 PROJECT = """
@@ -126,12 +123,7 @@ class Changing:
 
     def compile(self) -> m.JobPlan:
         """The project's job plan."""
-        reporter = Reporter()
-        project = load_project(self.folder, target=None, variables={}, reporter=reporter)
-        assert project is not None
-        compiled = compile_project(project, reporter)
-        assert compiled.plan is not None, render_all(compiled.diagnostics)
-        return compiled.plan
+        return plan_at(self.folder)
 
     def run(self, session: SparkSession) -> None:
         """Runs it over what was put, and checks the tables."""

@@ -11,14 +11,11 @@ from pathlib import Path
 import duckdb
 import plans
 import pytest
+from compiling import plan_at
 from files import rows_of
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan import model as m
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 CHANGES = (m.Column("op", "STRING"), m.Column("id", "BIGINT"), m.Column("name", "STRING"))
@@ -198,11 +195,7 @@ def test_filtered_groups_are_those_of_all_rows(session: SparkSession, tmp_path: 
     (tmp_path / "in").mkdir()
     (tmp_path / "headrace.yml").write_text(PROJECT)
     (tmp_path / "pipeline.sql").write_text(PIPELINE)
-    reporter = Reporter()
-    project = load_project(tmp_path, target=None, variables={}, reporter=reporter)
-    assert project is not None
-    compiled = compile_project(project, reporter)
-    assert compiled.plan is not None, render_all(compiled.diagnostics)
+    plan = plan_at(tmp_path)
     oracle = duckdb.connect()
     oracle.execute("CREATE TABLE sales (id BIGINT, region TEXT, amount INT)")
     passed: list[set[object]] = []
@@ -223,7 +216,7 @@ def test_filtered_groups_are_those_of_all_rows(session: SparkSession, tmp_path: 
             file.write_text("\n".join(lines) + "\n", encoding="utf-8")
             os.utime(file, (1_700_000_000 + number,) * 2)
             oracle.executemany("INSERT INTO sales VALUES (?, ?, ?)", rows)
-        assert run(compiled.plan, tmp_path, session=session).queries[0].failure is None
+        assert run(plan, tmp_path, session=session).queries[0].failure is None
         expected = set(oracle.execute(ORACLE).fetchall())
         assert table(session, tmp_path) == expected
         passed.append({row[0] for row in expected})

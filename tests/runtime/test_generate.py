@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiling import plan_at
 from pyspark.sql import DataFrame, SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan import model as m
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 from runtime.spark.context import Context
 from runtime.spark.operators import lower
@@ -85,12 +82,7 @@ def compiled(root: Path, text: str) -> m.JobPlan:
     root.mkdir(parents=True, exist_ok=True)
     (root / "headrace.yml").write_text("name: t\nversion: '1'\ntargets: {dev: {master: 'local[2]'}}\n")
     (root / "pipeline.sql").write_text(text)
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None
-    plan = compile_project(project, reporter).plan
-    assert plan is not None, render_all(reporter.all())
-    return plan
+    return plan_at(root)
 
 
 def made(session: SparkSession, root: Path, query: str, rows: DataFrame) -> DataFrame:

@@ -15,12 +15,9 @@ from typing import Any
 
 import duckdb
 import pytest
+from compiling import plan_at
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 pytestmark = pytest.mark.usefixtures("interpreted")
@@ -178,12 +175,8 @@ def test_joins_give_what_duckdb_gives_of_rows_in_time(
         text += f"CREATE SINK {name} WITH (connector = 'filesystem', path = 'out/{name}', format = 'json') "
         text += f"AS SELECT * FROM m_{name};\n"
     (tmp_path / "models.sql").write_text(text, encoding="utf-8")
-    reporter = Reporter()
-    project = load_project(tmp_path, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    compiled = compile_project(project, reporter)
-    assert compiled.plan is not None, render_all(compiled.diagnostics)
-    report = run(compiled.plan, tmp_path, session=session, on_end="close")
+    plan = plan_at(tmp_path)
+    report = run(plan, tmp_path, session=session, on_end="close")
     assert [query.failure for query in report.queries] == [None] * len(MODELS)
     database = oracle(rows)
     kept = database.sql("SELECT count(*) FROM l").fetchall()[0][0]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from compiling import plan_at
 from files import tuples_of
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
-from compiler.project.load import load_project
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 from runtime.state.root import read_manifest
@@ -38,14 +35,10 @@ SECOND = (
 def go(root: Path, text: str, session: SparkSession) -> RunReport:
     (root / "headrace.yml").write_text("name: shop\n", encoding="utf-8")
     (root / "all.sql").write_text(text, encoding="utf-8")
-    reporter = Reporter()
-    project = load_project(root, reporter=reporter)
-    assert project is not None
     state = root / ".headrace/state"
     memory = read_manifest(state) if (state / "manifest.json").exists() else None
-    compiled = compile_project(project, reporter, memory)
-    assert compiled.plan is not None, render_all(reporter.all())
-    report = run(compiled.plan, root, session=session, on_end="leave_open")
+    plan = plan_at(root, memory)
+    report = run(plan, root, session=session, on_end="leave_open")
     assert report.failures == ()
     return report
 

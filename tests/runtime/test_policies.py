@@ -10,14 +10,11 @@ from typing import Any
 
 import plans
 import pytest
+from compiling import plan_at
 from files import rows_of
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan
-from compiler.project.load import load_project
 from runtime.jobs.events import EpochCompleted, Event
 from runtime.jobs.idle import IdleWatch
 from runtime.jobs.report import RunReport
@@ -46,12 +43,7 @@ def compiled(root: Path, sql: str, trigger: str = "available_now") -> JobPlan:
         f"targets: {{dev: {{master: 'local[2]', parallelism: 2, trigger: {trigger}}}}}\n"
     )
     (root / "all.sql").write_text(sql)
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    plan = compile_project(project, reporter).plan
-    assert plan is not None, render_all(reporter.all())
-    return plan
+    return plan_at(root)
 
 
 def events(options: str = "", name: str = "events", format_: str = "csv") -> str:

@@ -8,13 +8,10 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from compiling import plan_at
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan
-from compiler.project.load import load_project
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 
@@ -80,12 +77,7 @@ class Silence(headrace.ProcessFunction):
 
 
 def compiled(root: Path) -> JobPlan:
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None
-    made = compile_project(project, reporter)
-    assert made.plan is not None, render_all(made.diagnostics)
-    return made.plan
+    return plan_at(root)
 
 
 def lay(root: Path, number: int, *rows: tuple[str, int, str, int]) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 import test_kafka_source as topics
 import test_policies as policies
+from compiling import plan_at
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions, NewTopic
@@ -20,11 +21,7 @@ from files import rows_of
 from pyspark.sql import SparkSession
 from test_crash import killed
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan, Manifest
-from compiler.project.load import load_project
 from runtime.jobs.events import Event
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
@@ -67,12 +64,7 @@ def compiled(
         for name in names
     )
     (root / "all.sql").write_text(SOURCE.format(more=more) + "".join(sinks))
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    plan = compile_project(project, reporter, manifest, without).plan
-    assert plan is not None, render_all(reporter.all())
-    return plan
+    return plan_at(root, manifest, without)
 
 
 def put(root: Path, first: int, files: int = 3) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import plans
 import pytest
+from compiling import plan_at
 from files import rows_of
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -18,11 +19,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from random_projects import SEED, RandomProject, compiled, random_projects
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
 from compiler.jobplan.model import JobPlan, Scan, Seed, original
 from compiler.optimize import NAMES
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 from runtime.spark.context import Context
 from runtime.spark.operators import lower
@@ -121,11 +119,7 @@ def test_a_watermark_goes_by_all_rows_of_its_source(session: SparkSession, tmp_p
     for number, rows in enumerate(([("a", 0), ("b", 50)], [("b", 51)], [("b", 52)], [("a", 1)])):
         timed = [(customer, f"2024-01-01 00:00:{second:02}") for customer, second in rows]
         plans.put(tmp_path / "in", f"{number}.csv", *timed, header="customer,at")
-    reporter = Reporter()
-    project = load_project(tmp_path, reporter=reporter)
-    assert project is not None
-    plan = compile_project(project, reporter).plan
-    assert plan is not None
+    plan = plan_at(tmp_path)
     report = run(plan, tmp_path, session=session, on_end="close")
     assert not report.failures
     assert report.late_rows_dropped == 1

@@ -6,14 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from compiling import compile_at
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
-from compiler.compile import Compiled, compile_project
-from compiler.diagnostics.diagnostic import Reporter
+from compiler.compile import Compiled
 from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import Aggregate, JobPlan, Operator, Project, Query, Watermark
-from compiler.project.load import load_project
 from runtime.jobs.second_opinion import Places, second_opinion
 
 ROOT = Path(__file__).parents[2]
@@ -23,10 +22,7 @@ EXAMPLES = sorted(path.parent for path in (ROOT / "pipelines").glob("*/headrace.
 
 
 def compiled(root: Path) -> Compiled:
-    reporter = Reporter()
-    project = load_project(root, reporter=reporter, environment={})
-    assert project is not None
-    return compile_project(project, reporter)
+    return compile_at(root)
 
 
 def case(path: Path, tmp_path: Path) -> Compiled:

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import plans
 import pytest
+from compiling import plan_at
 from files import rows_of
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
 from compiler.jobplan.model import JobPlan, Manifest
-from compiler.project.load import load_project
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 from runtime.state.root import read_manifest
@@ -59,12 +56,7 @@ def compiled(
         "name: shop\nversion: '1'\ntargets: {dev: {master: 'local[2]', parallelism: 2}}\n"
     )
     (root / "all.sql").write_text(SOURCE + "".join(SINK.format(name, QUERIES[name]) for name in names))
-    reporter = Reporter()
-    project = load_project(root, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    plan = compile_project(project, reporter, manifest, without).plan
-    assert plan is not None, render_all(reporter.all())
-    return plan
+    return plan_at(root, manifest, without)
 
 
 def put(root: Path, seed: int, files: int, disorder: int = 2) -> None:
@@ -146,9 +138,5 @@ def test_a_branch_that_changes_is_refused(session: SparkSession, tmp_path: Path)
     assert same.queries[0].state[0].fingerprint == manifest.groups[0].state[0].fingerprint
     text = (tmp_path / "all.sql").read_text().replace("WHERE id > 5", "WHERE id > 6")
     (tmp_path / "all.sql").write_text(text)
-    reporter = Reporter()
-    project = load_project(tmp_path, target=None, variables={}, reporter=reporter)
-    assert project is not None
-    changed = compile_project(project, reporter, manifest).plan
-    assert changed is not None
+    changed = plan_at(tmp_path, manifest)
     assert changed.queries[0].state[0].fingerprint != manifest.groups[0].state[0].fingerprint

@@ -17,13 +17,10 @@ from typing import Any
 import duckdb
 import plans
 import pytest
+from compiling import plan_at
 from files import rows_of
 from pyspark.sql import SparkSession
 
-from compiler.compile import compile_project
-from compiler.diagnostics.diagnostic import Reporter
-from compiler.diagnostics.render import render_all
-from compiler.project.load import load_project
 from runtime.jobs.runner import run
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -324,12 +321,8 @@ def test_generated_streams(session: SparkSession, tmp_path: Path, seed: int) -> 
     for number, part in enumerate(epochs):
         lines = [(at(row.ms)[:-1].replace("T", " "), row.k, row.v) for row in part]
         plans.put(tmp_path / "in", f"{number}.csv", *lines)
-    reporter = Reporter()
-    project = load_project(tmp_path, target=None, variables={}, reporter=reporter)
-    assert project is not None, render_all(reporter.all())
-    compiled = compile_project(project, reporter)
-    assert compiled.plan is not None, render_all(compiled.diagnostics)
-    report = run(compiled.plan, tmp_path, session=session, on_end="close")
+    plan = plan_at(tmp_path)
+    report = run(plan, tmp_path, session=session, on_end="close")
     assert report.failures == ()
     assert report.late_rows_dropped > 0
     for name, (reference, columns) in REFERENCES.items():

@@ -99,7 +99,10 @@ def producer_conf(conf: Conf, transactional_id: str) -> Conf:
     return {
         # As Java's client places keys, so that rows of a key stay together whoever sends them.
         "partitioner": "murmur2_random",
-        "linger.ms": 20,
+        # Nobody reads a message before the transaction is committed, which waits for none: so batches get
+        # full. With 20 ms those of messages with keys, which go to all partitions, took 10 % more CPU.
+        "linger.ms": 300,
+        "queue.buffering.max.messages": 500_000,
         "queue.buffering.max.kbytes": 65_536,
         "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
         **conf,
