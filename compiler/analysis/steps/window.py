@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compiler.analysis.scope import Scope
+from compiler.analysis.stacked_windows import lacks_time
 from compiler.analysis.steps.binder import Before, Rows, StepsBinder, alias, duration
 from compiler.analysis.window_assign import Places, Sizes, assign_session, assign_window
 from compiler.diagnostics import codes
@@ -26,7 +27,7 @@ def bind_window(binder: StepsBinder, node: Node, scope: Scope, step: WindowStep,
         node,
         column,
         Sizes(step.shape, size, slide, offset),
-        Places(step.span, step.on.span, sizes),
+        Places(step.span, step.on.span, sizes, "yaml"),
     )
     return result, Scope.of(result.schema, alias(scope))
 
@@ -35,13 +36,16 @@ def bind_session(binder: StepsBinder, node: Node, scope: Scope, step: SessionSte
     """`window: {session: {by, on, gap}}`."""
     column = _column(node, scope, step.on, "`on`")
     keys = [_column(node, scope, key, "`by`") for key in step.by]
-    places = Places(step.span, step.on.span, step.gap.span)
+    places = Places(step.span, step.on.span, step.gap.span, "yaml")
     result = assign_session(binder.builder, node, keys, column, duration(step.gap), places)
     return result, Scope.of(result.schema, alias(scope))
 
 
 def _column(node: Node, scope: Scope, name: decl.Text, what: str) -> Field:
-    column = scope.resolve((name.value,), name.span)
+    try:
+        column = scope.resolve((name.value,), name.span)
+    except DiagnosticError as error:
+        raise lacks_time(node, name.value, error, "yaml") from error
     if not isinstance(column, Column):
         raise DiagnosticError(Diagnostic(codes.WRONG_VALUE, f"{what} must name a column", name.span))
     field = node.schema.get(column.name)
