@@ -66,6 +66,10 @@ class Builder:
         self._places[uid] = span
         return uid
 
+    def place(self, uid: str) -> Span | None:
+        """Where an operator was written, of this model or of one below."""
+        return self._places.get(uid)
+
     def filter(self, node: Node, predicate: Expr, span: Span) -> Node:
         """WHERE, HAVING or QUALIFY; over a ROW_NUMBER it makes a Top-N.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.analysis.builder import Builder
+from compiler.analysis.lost_times import lost_time
 from compiler.analysis.stacked_windows import FrontEnd, check_no_bound, time_of_window
 from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
@@ -61,7 +62,7 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
         DiagnosticError: the column is no event time (HR302), sizes do not fit (HR304), or the window's
             columns would hide the time column (HR208).
     """
-    _check_time_column(node, time_column, places)
+    _check_time_column(builder, node, time_column, places)
     _check_sizes(sizes, places.sizes)
     node = _without_window_columns(builder, node, (time_column.name,), places.whole)
     offset_ms = fixed_offset_ms(builder.timezone)
@@ -88,7 +89,7 @@ def assign_session(
     Raises:
         DiagnosticError: as for `assign_window`.
     """
-    _check_time_column(node, time_column, places)
+    _check_time_column(builder, node, time_column, places)
     if gap_ms <= 0:
         message = "the gap of a session must be greater than zero"
         raise DiagnosticError(Diagnostic(codes.WINDOW_SIZES, message, places.sizes))
@@ -122,7 +123,7 @@ def _without_window_columns(builder: Builder, node: Node, read: Sequence[str], s
     return builder.project(node, [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in kept], span)
 
 
-def _check_time_column(node: Node, column: Field, places: Places) -> None:
+def _check_time_column(builder: Builder, node: Node, column: Field, places: Places) -> None:
     span = places.on
     check_no_bound(node, column, span, places.written)
     if column.is_event_time:
@@ -141,23 +142,29 @@ def _check_time_column(node: Node, column: Field, places: Places) -> None:
             )
         )
     times = [f.name for f in node.schema if f.is_event_time and (f.window is None or f.window.part == "time")]
+    lost = lost_time(builder, node, column)
+    fix: str | None
     if any(isinstance(below, Session) for below in walk(node)) and TIME not in times:
         fix = "rows leave a session when it is closed: select its window_time, and use that"
     elif times:
         fix = f"use the event time `{times[0]}`"
-    elif (time := time_of_window(node, places.written)) is not None:
-        fix = time
+    elif (fix := time_of_window(node, places.written)) is not None:
+        pass
+    elif lost is not None:
+        fix = lost.fix
     elif isinstance(column.type, t.Timestamp):
         fix = f"declare in the source: WATERMARK FOR {column.name} AS {column.name} - INTERVAL '10' SECONDS"
     else:
         fix = "compute a TIMESTAMP column in the source and declare a WATERMARK for it"
+    cause = "a window closes when the watermark passes its end; this column has no watermark"
     raise DiagnosticError(
         Diagnostic(
             codes.WINDOW_TIME_COLUMN,
             f"`{column.name}` is not an event time",
             span,
-            cause="a window closes when the watermark passes its end; this column has no watermark",
+            cause=lost.cause if lost is not None else cause,
             fix=fix,
+            related=(lost.place,) if lost is not None and lost.place is not None else (),
         )
     )
 
