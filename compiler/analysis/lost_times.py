@@ -73,8 +73,9 @@ def _computed(builder: Builder, step: Step, expr: Expr) -> LostTime | None:
         )
     if not isinstance(expr.type, Timestamp):
         return None
+    name = step.field.name
     return LostTime(
         "a window closes when the watermark passes its end, and no watermark moves on a computed value",
-        f"compute it in the source, with WATERMARK FOR {step.field.name} AS {step.field.name} - INTERVAL '10' SECONDS",
+        f"compute it in the source, with WATERMARK FOR {name} AS {name} - INTERVAL '10' SECONDS",
         label,
     )
