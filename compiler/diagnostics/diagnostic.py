@@ -120,8 +120,8 @@ class Reporter:
     def _without_consequences(self) -> list[Diagnostic]:
         """The findings without those at a variable or a template call that has no value.
 
-        Something is put for it so that reading goes on, and what is wrong with that, or with a value of which it
-        is a part, is nobody's mistake.
+        Something is put for it so that reading goes on, and what is wrong with that is nobody's mistake, nor
+        what is wrong with a value of which it is a part.
         """
         kept = (UNDEFINED_VARIABLE, JINJA)
         unread = [d.span for d in self._found.values() if d.span and d.code in kept]
