@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from compiler.analysis.advice import keep_all, keep_for
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -38,8 +39,8 @@ def with_before(builder: Builder, node: Node, what: str, span: Span) -> Node:
                 f"{what} keeps the last row of every key for ever",
                 span,
                 cause="a change must say which row it takes back, so the row must be remembered",
-                fix="say how long a row is kept that does not change, WITH (state_ttl = '1 d') on the model; "
-                "or let the state grow, allow_unbounded = true",
+                fix=f"say how long a row is kept that does not change, {keep_for(span)} on the model; "
+                f"or let the state grow, {keep_all(span)}",
             )
         )
     return Normalize(builder.uid("normalize", span), node, builder.options.state_ttl_ms)

@@ -7,8 +7,9 @@ the minute that ends at 11:00 would count in the hour that begins then.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
+from compiler.analysis.advice import FrontEnd
+from compiler.analysis.builder import Builder
 from compiler.analysis.lineage import Step, lineage
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -18,15 +19,13 @@ from compiler.plan.operators import Aggregate, Boundary, SessionAggregate
 from compiler.plan.operators.window import TIME
 from compiler.plan.schema import Field
 
-FrontEnd = Literal["sql", "yaml"]
-
 _CAUSES = {
     "start": "rows of a window come after its start, so no watermark moves on that",
     "end": "the end is exclusive: a minute that ends at 11:00 would count in the hour that begins then",
 }
 
 
-def check_no_bound(node: Node, column: Field, span: Span, written: FrontEnd) -> None:
+def check_no_bound(builder: Builder, node: Node, column: Field, span: Span) -> None:
     """Refuses a window over the start or the end of a window.
 
     Raises:
@@ -44,21 +43,21 @@ def check_no_bound(node: Node, column: Field, span: Span, written: FrontEnd) -> 
             f"`{column.name}` is the {mark.part} of a window, not its time",
             span,
             cause=_CAUSES[mark.part],
-            fix=_fix(node, step, written),
+            fix=_fix(node, step, builder.written),
         )
     )
 
 
-def time_of_window(node: Node, written: FrontEnd) -> str | None:
+def time_of_window(builder: Builder, node: Node) -> str | None:
     """How the time of the window is had whose bounds are columns here; None if there are none."""
     bound = next((field for field in node.schema if field.window is not None), None)
     step = _marked(node, bound) if bound is not None else None
-    return _fix(node, step, written) if step is not None else None
+    return _fix(node, step, builder.written) if step is not None else None
 
 
-def lacks_time(node: Node, name: str, error: DiagnosticError, written: FrontEnd) -> DiagnosticError:
+def lacks_time(builder: Builder, node: Node, name: str, error: DiagnosticError) -> DiagnosticError:
     """The mistake of an unknown column, with what to do if it is a `window_time` that was not handed on."""
-    fix = time_of_window(node, written) if name.lower() == TIME else None
+    fix = time_of_window(builder, node) if name.lower() == TIME else None
     return error if fix is None else DiagnosticError(*(replace(d, fix=fix) for d in error.diagnostics))
 
 

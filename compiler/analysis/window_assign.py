@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from compiler.analysis.builder import Builder
 from compiler.analysis.lost_times import lost_time
-from compiler.analysis.stacked_windows import FrontEnd, check_no_bound, time_of_window
+from compiler.analysis.stacked_windows import check_no_bound, time_of_window
 from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -47,12 +47,11 @@ class Sizes:
 
 @frozen(slots=True)
 class Places:
-    """Where a window is written: all of it, its time column, its sizes; and in which front end."""
+    """Where a window is written: all of it, its time column, its sizes."""
 
     whole: Span
     on: Span
     sizes: Span
-    written: FrontEnd = "sql"
 
 
 def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes, places: Places) -> Node:
@@ -62,7 +61,7 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
         DiagnosticError: the column is no event time (HR302), sizes do not fit (HR304), or the window's
             columns would hide the time column (HR208).
     """
-    _check_time_column(builder, node, time_column, places)
+    _check_time_column(builder, node, time_column, places.on)
     _check_sizes(sizes, places.sizes)
     node = _without_window_columns(builder, node, (time_column.name,), places.whole)
     offset_ms = fixed_offset_ms(builder.timezone)
@@ -89,7 +88,7 @@ def assign_session(
     Raises:
         DiagnosticError: as for `assign_window`.
     """
-    _check_time_column(builder, node, time_column, places)
+    _check_time_column(builder, node, time_column, places.on)
     if gap_ms <= 0:
         message = "the gap of a session must be greater than zero"
         raise DiagnosticError(Diagnostic(codes.WINDOW_SIZES, message, places.sizes))
@@ -123,9 +122,8 @@ def _without_window_columns(builder: Builder, node: Node, read: Sequence[str], s
     return builder.project(node, [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in kept], span)
 
 
-def _check_time_column(builder: Builder, node: Node, column: Field, places: Places) -> None:
-    span = places.on
-    check_no_bound(node, column, span, places.written)
+def _check_time_column(builder: Builder, node: Node, column: Field, span: Span) -> None:
+    check_no_bound(builder, node, column, span)
     if column.is_event_time:
         return
     if not node.is_stream:
@@ -148,7 +146,7 @@ def _check_time_column(builder: Builder, node: Node, column: Field, places: Plac
         fix = "rows leave a session when it is closed: select its window_time, and use that"
     elif times:
         fix = f"use the event time `{times[0]}`"
-    elif (fix := time_of_window(node, places.written)) is not None:
+    elif (fix := time_of_window(builder, node)) is not None:
         pass
     elif lost is not None:
         fix = lost.fix

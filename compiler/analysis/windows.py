@@ -73,7 +73,7 @@ def bind_window_function(binder: QueryBinder, call: exp.Anonymous) -> Node:
     try:
         column = bind_column(binder, node, time)
     except DiagnosticError as error:
-        raise lacks_time(node, time.name, error, "sql") from error
+        raise lacks_time(binder.builder, node, time.name, error) from error
     if name == "session":
         keys = [_partition_column(binder, node, key) for key in data.partition_by]
         gap = arguments["gap"]
