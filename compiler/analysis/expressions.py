@@ -201,6 +201,11 @@ class ExpressionBinder:
                 if tested
                 else "join with the relation and take its column, or put a constant into `vars`",
             )
+        if isinstance(tree, exp.Kwarg):
+            name = tree.this.name
+            message = f"`{name} => …`: only table functions take arguments by name"
+            fix = f"write the value alone, at the place that `{name}` has among the arguments"
+            return self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
         known = _NOT_RUN.get(type(tree))
         if known is not None:
             message, fix = known
