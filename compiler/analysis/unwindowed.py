@@ -8,6 +8,7 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.plan.operators import Aggregate, Distinct
+from compiler.plan.schema import Schema
 
 
 def check_groups_close(node: Aggregate, options: ModelOptions, span: Span, written: FrontEnd) -> None:
@@ -44,9 +45,19 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span, writt
             cause="no key is an event time, so no watermark ever closes a group"
             if node.keys
             else "without GROUP BY all rows are one group, and a stream has no last row",
-            fix=f"{window_first(times[0], written)}; or {ask}",
+            fix=f"{_closing(node.input.schema, written)}; or {ask}",
         )
     )
+
+
+def _closing(schema: Schema, written: FrontEnd) -> str:
+    """How the groups would close."""
+    time = next((f.name for f in schema if f.can_be_windowed), None)
+    if time is not None:
+        return window_first(time, written)
+    # All that is left of a window below are its bounds, of which none is a time to window over.
+    bounds = ", ".join(f.name for f in schema if f.window is not None)
+    return f"group by {bounds} as well, or hand window_time on below and put a window over that"
 
 
 def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span) -> None:

@@ -139,7 +139,7 @@ def _check_time_column(builder: Builder, node: Node, column: Field, span: Span) 
                 else None,
             )
         )
-    times = [f.name for f in node.schema if f.is_event_time and (f.window is None or f.window.part == "time")]
+    times = [f.name for f in node.schema if f.can_be_windowed]
     lost = lost_time(builder, node, column)
     fix: str | None
     if any(isinstance(below, Session) for below in walk(node)) and TIME not in times:

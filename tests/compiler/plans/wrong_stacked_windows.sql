@@ -12,3 +12,4 @@ CREATE MODEL over_sessions AS SELECT window_end, count(*) AS n FROM SESSION(TABL
 CREATE MODEL over_rows AS SELECT window_end, count(*) AS n FROM TUMBLE((SELECT window_end AS e FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE)), DESCRIPTOR(e), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
 CREATE MODEL beside_the_time AS SELECT window_end, count(*) AS n FROM TUMBLE((SELECT window_end AS e, window_time AS t FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE)), DESCRIPTOR(e), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
 CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT customer FROM orders;
+CREATE MODEL of_minutes AS SELECT n, count(*) AS minutes FROM minutes GROUP BY n;
