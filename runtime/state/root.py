@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -84,6 +85,7 @@ class StateRoot:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             self._acquire()
         except OSError as error:
+            self._release()
             raise DiagnosticError(
                 Diagnostic(
                     NOT_WRITABLE,
@@ -180,7 +182,9 @@ class StateRoot:
 
     def _release(self) -> None:
         if self._lock is not None:
-            (self.path / "lock.pid").unlink(missing_ok=True)
+            # It only names the holder; what keeps it from going must not keep the lock.
+            with suppress(OSError):
+                (self.path / "lock.pid").unlink(missing_ok=True)
             self._lock.release()
             self._lock = None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
@@ -103,6 +104,20 @@ def test_not_writable(tmp_path: Path) -> None:
         pass
     assert refused(error).code.name == "HR606"
     assert stat.S_ISREG((tmp_path / "state").stat().st_mode)
+
+
+def test_a_lock_without_its_holder_is_let_go_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    root = StateRoot(tmp_path, "shop")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        with pytest.raises(DiagnosticError) as error:
+            root.__enter__()
+    assert refused(error).cause == "No space left on device"
+    with StateRoot(tmp_path, "shop"):
+        assert (tmp_path / "lock.pid").exists()
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"version": 99}', '{"version": 1}'])
