@@ -109,6 +109,9 @@ class Checkpoint:
     def offsets(self, epoch: int) -> tuple[str | None, str]:
         """From where to where an epoch reads, for a query of one read, as its source wrote it.
 
+        Spark writes a line for each source, in the order of the plan: that of the read comes first, then that
+        of the times which move its watermark on while it is silent (`runtime.spark.control`), if it has any.
+
         Returns:
             Where the epoch before ended, None if there was none, and where this one does.
         """
@@ -120,7 +123,7 @@ class Checkpoint:
 
     def _offset(self, epoch: int) -> str | None:
         lines = self._lines(epoch)[2:]
-        if len(lines) != 1:
+        if len(lines) not in (1, 2):
             raise self.broken(f"{self.path / 'offsets' / str(epoch)} has {len(lines)} offsets instead of one")
         return None if lines[0] == "-" else lines[0]
 

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from typing import Any
 import pytest
 from files import rows_of
 from pyspark.sql import SparkSession
-from test_policies import compiled
+from test_policies import COUNTS, compiled, put
+from test_policies import events as source
 
 from compiler.jobplan.codec import to_json
+from runtime.jobs.events import Event
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
 
@@ -157,3 +160,24 @@ def test_letters_survive_a_kill(session: SparkSession, tmp_path: Path) -> None:
     assert sum(row["n"] for row in rows_of(tmp_path / "tumbling")) == len(events.rows) - len(test) - len(late)
     assert set(told(tmp_path, "late for hopping")) - test <= set(late)
     assert told(tmp_path, "bad record") == ["bad"] * len(events.epochs)
+
+
+def test_letters_of_a_source_that_may_fall_silent(session: SparkSession, tmp_path: Path) -> None:
+    """An idle timeout puts a second source into the stream, with offsets of its own."""
+    for name, second in enumerate((1, 40, 50, 2)):
+        put(tmp_path / "events", f"{name}.csv", (name, f"2024-01-01 00:00:{second:02}", 5))
+    sql = source(", idle_timeout = '1 hour', on_late = 'dead_letter', dead_letter = 'letters'") + COUNTS
+    sql += "CREATE SINK letters WITH (connector = 'filesystem', path = 'letters', format = 'json');"
+    stop = threading.Event()
+    guard = threading.Timer(90, stop.set)
+    guard.start()
+
+    def watch(_: Event) -> None:
+        if rows_of(tmp_path / "letters"):
+            stop.set()
+
+    plan = compiled(tmp_path, sql, trigger="200 ms")
+    report = run(plan, tmp_path, session=session, events=watch, stop=stop)
+    guard.cancel()
+    assert not report.failures
+    assert told(tmp_path, "late for counts") == [3]

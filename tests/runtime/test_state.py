@@ -239,6 +239,21 @@ def test_checkpoint_tells_its_epochs_and_when_it_was_closed(tmp_path: Path) -> N
     assert checkpoint.closed_at == 1
 
 
+def test_offsets_of_the_read_stand_before_those_of_the_times_that_move_it_on(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    for epoch, idle in enumerate(("-", '{"logOffset":7}')):
+        offsets(checkpoint, epoch, 0)
+        with (checkpoint.path / "offsets" / str(epoch)).open("a") as file:
+            file.write(f"\n{idle}")
+    assert checkpoint.offsets(0) == (None, '{"logOffset":0}')
+    assert checkpoint.offsets(1) == ('{"logOffset":0}', '{"logOffset":1}')
+    with (checkpoint.path / "offsets" / "1").open("a") as file:
+        file.write("\n-")
+    with pytest.raises(DiagnosticError) as error:
+        checkpoint.offsets(1)
+    assert refused(error).code.name == "HR505"
+
+
 def test_broken_checkpoint_is_told_and_kept(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     checkpoint.incarnation()
