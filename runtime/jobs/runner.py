@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -101,11 +102,15 @@ def _masked(environment: Environment) -> Iterator[None]:
 
 @dataclass
 class _Task:
-    """A query on its way through the run; its executions come one after the other."""
+    """A query on its way through the run; its executions come one after the other.
+
+    `started` says that the run's own plan was, after whatever an earlier one had to finish.
+    """
 
     query: Query
     main: Execution
     done: list[Execution]
+    started: bool = False
     ended: bool = False
     closing: bool = False
     stopped: bool = False
@@ -141,18 +146,13 @@ class _Supervisor:
             for task in tasks:
                 self._finish_epoch(task)
             retired: tuple[str, ...] = ()
-            if not self._ending(tasks):
+            if self._ending(tasks):
+                # Nothing of the new plan may start: an epoch of an earlier one may still be in flight, and a
+                # query that has finished one has not read its input to the end.
+                self._end(tasks)
+            else:
                 retired = preparation.remember(job, queries)
-                for task in tasks:
-                    _begin_owed(task)
-                    self._start(task, task.main, _trigger(task.query))
-            while not all(task.ended for task in tasks):
-                for task in tasks:
-                    self._step(task)
-                if self._ending(tasks):
-                    self._end(tasks)
-                    break
-                time.sleep(_POLL_SECONDS)
+                self._run_to_the_end(tasks)
         except (Py4JError, ConnectionError) as error:
             # A call that is cut off ends in the plain kind; Java's own exceptions are its children.
             if isinstance(error, Py4JJavaError):
@@ -166,6 +166,20 @@ class _Supervisor:
                     execution.stop()
         reports = tuple(self._report(task) for task in tasks)
         return RunReport(reports, tuple(job.warnings), retired, self._stop.is_set())
+
+    def _run_to_the_end(self, tasks: list[_Task]) -> None:
+        """Starts the queries by the run's own plan, and watches them until all have ended."""
+        for task in tasks:
+            _begin_owed(task)
+            task.started = True
+            self._start(task, task.main, _trigger(task.query))
+        while not all(task.ended for task in tasks):
+            for task in tasks:
+                self._step(task)
+            if self._ending(tasks):
+                self._end(tasks)
+                break
+            time.sleep(_POLL_SECONDS)
 
     def _build(self, queries: tuple[Query, ...]) -> list[_Task]:
         tasks: list[_Task] = []
@@ -189,9 +203,13 @@ class _Supervisor:
             return
         query, plan, sha256 = begun
         _log.info("query %s: finishing an epoch with the plan that began it (%s)", query.uid, sha256)
-        earlier = sha256 != self._job.sha256
-        self._start(task, preparation.build(self._job, query, plan, sha256), _PENDING_ONLY, earlier)
-        while task.current.active and not self._stop.is_set():
+
+        def start() -> None:
+            execution = preparation.build(self._job, query, plan, sha256)
+            self._start(task, execution, _PENDING_ONLY, by_earlier_plan=sha256 != self._job.sha256)
+
+        start()
+        while not self._stop.is_set() and (task.current.active or self._restart(task, start)):
             self._tell(task.current)
             time.sleep(_POLL_SECONDS)
         self._settle(task)
@@ -213,11 +231,11 @@ class _Supervisor:
         execution.start(trigger)
 
     def _step(self, task: _Task) -> None:
-        if task.ended or not task.done:
+        if task.ended:
             return
         active = task.current.active
         self._tell(task.current)
-        if active or self._restart(task):
+        if active or self._restart(task, partial(self._start_again, task)):
             return
         self._settle(task)
         if task.failure is None and not task.closing and self._closes(task):
@@ -233,10 +251,11 @@ class _Supervisor:
                 self._job.root.write_current(task.query.uid, Current(self._job.sha256, closed=True))
             self._events(QueryEnded(task.query.uid, stopped=False, closed=closed))
 
-    def _restart(self, task: _Task) -> bool:
+    def _restart(self, task: _Task, start: Callable[[], None]) -> bool:
         """Starts a query again whose Python worker was not up in time, which a busy machine does to it.
 
-        Spark 4.2 waits ten seconds, whatever is configured (`PythonWorkerFactory.createSimpleWorker`).
+        `start` starts it with the plan that it ran by, which may be an earlier one. Spark 4.2 waits ten
+        seconds, whatever is configured (`PythonWorkerFactory.createSimpleWorker`).
         """
         task.current.settle()
         error = task.current.error
@@ -248,9 +267,12 @@ class _Supervisor:
         self._next_restart = now + _RESTART_SECONDS
         task.restarts += 1
         _log.warning("query %s: a Python worker was late; starting the query again", task.query.uid)
+        start()
+        return True
+
+    def _start_again(self, task: _Task) -> None:
         again = preparation.build(self._job, task.query, self._job.plan, self._job.sha256)
         self._start(task, again, _PENDING_ONLY if task.closing else _trigger(task.query))
-        return True
 
     def _closes(self, task: _Task) -> bool:
         """Whether windows are to be closed now: only where there is state, and only once.
@@ -298,7 +320,8 @@ class _Supervisor:
                 task.stopped = True
             else:
                 self._settle(task)
-                task.stopped = task.current.held_back
+                # Whoever has only finished an epoch of an earlier plan has not come to its own.
+                task.stopped = task.current.held_back or (task.failure is None and not task.started)
             task.ended = True
             if task.failure is None and task.done:
                 self._events(QueryEnded(task.query.uid, stopped=task.stopped, closed=False))
