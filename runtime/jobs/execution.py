@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pyspark import StorageLevel
@@ -121,8 +123,12 @@ class Execution:
 
     def progress(self) -> Iterator[EpochCompleted]:
         """The epochs that were completed since the last call."""
+        yield from self._completed()
         if self._idle is not None and self.active:
-            self._idle.move()
+            # One that has begun and is not told yet may have rows of any source.
+            self._idle.move(running=self.checkpoint.last_begun > self._told)
+
+    def _completed(self) -> Iterator[EpochCompleted]:
         # The commit log is asked first: a look into a folder, where Spark's answer is JSON through a socket.
         if self._running is None or self.checkpoint.last_committed <= self._told:
             return
@@ -147,7 +153,8 @@ class Execution:
             for found in aside:
                 self.set_aside[found.source, found.reason] += found.rows
             if self._idle is not None:
-                self._idle.saw(seen_times(metrics))
+                begun = datetime.fromisoformat(epoch.timestamp).timestamp()
+                self._idle.saw(seen_times(metrics), max(0.0, time.time() - begun))
             yield EpochCompleted(
                 query=self.query.uid,
                 epoch=epoch.batchId,

@@ -3,6 +3,9 @@
 A query's watermark is the least of its sources'. A source that has been silent for its `idle_timeout` is
 given, through its control source, the event time that brings its watermark up to that of the slowest source
 that is not idle. If all are idle nothing moves, as in Flink: no rows, no time.
+
+What comes while an epoch runs, or before the next trigger, waits and is not seen. So a source has been silent
+only until Spark has last looked at it: at the begin of an epoch, or at a trigger that found nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from runtime.spark.counters import SeenTimes
 
 @dataclass
 class _Source:
-    """What is known of a source: when rows last came (s), and its greatest event time (ms) so far."""
+    """What is known of a source: when rows were last found (s), and its greatest event time (ms) so far."""
 
     delay_ms: int
     timeout_ms: int | None
@@ -45,27 +48,40 @@ class IdleWatch:
         self._clock = clock
         self._folder = folder
         now = clock()
+        self._interval_s = (query.trigger_ms or 0) / 1000
+        # When all sources were last looked at, and when an epoch was last known to run.
+        self._looked = self._ran = now
         self._sources = {
             op.source: _Source(op.delay_ms, op.idle_timeout_ms, now)
             for op in query.operators
             if isinstance(op, Watermark)
         }
 
-    def saw(self, times: Iterable[SeenTimes]) -> None:
-        """Takes in what an epoch saw."""
-        now = self._clock()
+    def saw(self, times: Iterable[SeenTimes], begun_ago_s: float = 0.0) -> None:
+        """Takes in what an epoch saw, which began so many seconds ago."""
+        self._ran = self._clock()
+        begun = self._ran - begun_ago_s
+        self._looked = max(self._looked, begun)
         for seen in times:
             source = self._sources.get(seen.source)
             if source is None or not seen.rows:
                 continue
-            source.last_rows = now
+            source.last_rows = begun
             if seen.greatest_ms is not None:
                 source.greatest_ms = max(seen.greatest_ms, source.greatest_ms or seen.greatest_ms)
 
-    def move(self) -> None:
-        """Moves the sources that are idle now up to the slowest one that is not."""
+    def move(self, running: bool = False) -> None:
+        """Moves the sources that are idle now up to the slowest one that is not.
+
+        Args:
+            running: whether an epoch runs, or has ended and `saw` has not been told of it.
+        """
         now = self._clock()
-        idle = {name for name, source in self._sources.items() if _is_idle(source, now)}
+        if running:
+            self._ran = now
+        elif now - self._interval_s >= self._ran:
+            self._looked = max(self._looked, now - self._interval_s)
+        idle = {name for name, source in self._sources.items() if _is_idle(source, self._looked)}
         marks = [source.watermark_ms for name, source in self._sources.items() if name not in idle]
         known = [mark for mark in marks if mark is not None]
         if not idle or not known or len(known) != len(marks):
@@ -83,5 +99,5 @@ def needs_watch(query: Query) -> bool:
     return any(isinstance(op, Watermark) and op.idle_timeout_ms is not None for op in query.operators)
 
 
-def _is_idle(source: _Source, now: float) -> bool:
-    return source.timeout_ms is not None and (now - source.last_rows) * 1000 >= source.timeout_ms
+def _is_idle(source: _Source, looked: float) -> bool:
+    return source.timeout_ms is not None and (looked - source.last_rows) * 1000 >= source.timeout_ms
