@@ -47,6 +47,9 @@ def with_control(rows: DataFrame, op: Watermark, ctx: Context) -> DataFrame:
         ctx.session.readStream.name(f"{_ascii(op.source)}_idle")
         .format("json")
         .schema(f"{_TIME} BIGINT")
+        # One comes whenever the others' watermark moves. Spark deletes what an epoch has read when the next
+        # one has begun, and so never what a replay reads.
+        .option("cleanSource", "delete")
         .load(str(folder))
         .select(F.timestamp_millis(F.col(_TIME)).alias(op.column), F.lit(True).alias(_IS_CONTROL))
     )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from test_policies import compiled, events
+from files import rows_of
+from pyspark.sql import DataFrame, SparkSession
+from test_policies import COUNTS, compiled, counts, events, put
 
 from compiler.jobplan.model import Query
+from runtime.connectors.sinks.filesystem import FilesystemWriter
+from runtime.jobs.events import EpochCompleted, Event
 from runtime.jobs.execution import Execution
 from runtime.jobs.idle import IdleWatch
+from runtime.jobs.runner import run
 from runtime.spark.context import Context
-from runtime.spark.control import control_folder
+from runtime.spark.control import control_folder, move_on
 from runtime.spark.counters import SeenTimes
 from runtime.state.checkpoint import Checkpoint
 
@@ -117,3 +123,35 @@ def test_an_epoch_is_read_before_a_source_is_judged(tmp_path: Path) -> None:
         told = [each.epoch for each in execution.progress()]
         assert told == [number]
         assert of.moved() == ([] if times is BOTH else ["60000.json"])
+
+
+def test_times_that_were_read_go_once_no_replay_reads_them(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "events", "a.csv", (1, "2024-01-01 00:00:01", 5))
+    plan = compiled(tmp_path, events(", idle_timeout = '1 hour'") + COUNTS, trigger="200 ms")
+    folder = control_folder(tmp_path / ".headrace/state/queries/out", "events")
+    stop = threading.Event()
+    guard = threading.Timer(90, stop.set)
+    guard.start()
+
+    def go_on(event: Event) -> None:
+        if isinstance(event, EpochCompleted) and event.epoch == 0:
+            move_on(folder, 1_704_067_260_000)
+        if rows_of(tmp_path / "out"):
+            stop.set()
+
+    def fail(self: FilesystemWriter, epoch: int, batch: DataFrame) -> bool:
+        if epoch == 1:
+            raise RuntimeError("power cut")
+        return write(self, epoch, batch)
+
+    write = FilesystemWriter.write
+    with monkeypatch.context() as patched:
+        patched.setattr(FilesystemWriter, "write", fail)
+        assert run(plan, tmp_path, session=session, events=go_on, stop=stop).failures
+    assert [file.name for file in folder.glob("*.json")] == ["1704067260000.json"]
+    assert not run(plan, tmp_path, session=session, events=go_on, stop=stop).failures
+    guard.cancel()
+    assert counts(tmp_path) == [("00:00:00", 1)]
+    assert list(folder.glob("*.json")) == []
