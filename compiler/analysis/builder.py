@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from compiler.analysis.advice import FrontEnd
 from compiler.analysis.changelogs import check_key_is_kept, with_before
 from compiler.analysis.model_options import ModelOptions
 from compiler.analysis.retractions import change_aggregate, takes_rows_back
@@ -51,6 +52,7 @@ class Builder:
         self._owner = owner
         self.options = options
         self.timezone = timezone
+        self.written: FrontEnd = "sql"
         self._places = places
         self._counts: dict[str, int] = {}
 
@@ -65,6 +67,10 @@ class Builder:
         uid = f"{self._owner}.{kind}" + (str(count) if count > 1 else "")
         self._places[uid] = span
         return uid
+
+    def place(self, uid: str) -> Span | None:
+        """Where an operator was written, of this model or of one below."""
+        return self._places.get(uid)
 
     def filter(self, node: Node, predicate: Expr, span: Span) -> Node:
         """WHERE, HAVING or QUALIFY; over a ROW_NUMBER it makes a Top-N.
@@ -122,7 +128,7 @@ class Builder:
         built = Aggregate(self.uid("aggregate", span), node, tuple(keys), tuple(aggregates))
         if node.is_stream:
             self._check_window_keys(built, span)
-            check_groups_close(built, self.options, span)
+            check_groups_close(built, self.options, span, self.written)
         return built
 
     def _check_window_keys(self, node: Aggregate, span: Span) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from compiler.analysis.places import tree_offsets, tree_span
@@ -29,6 +31,12 @@ _REFUSED: dict[str, tuple[codes.Code, str, str | None, str | None]] = {
     "cluster": (codes.STREAM_ORDER, "CLUSTER BY has no streaming form", None, "remove it"),
     "sort": (codes.STREAM_ORDER, "SORT BY has no streaming form", None, "remove it"),
     "distribute": (codes.STREAM_ORDER, "DISTRIBUTE BY has no streaming form", None, "remove it"),
+    "locks": (
+        codes.UNSUPPORTED_SYNTAX,
+        "FOR UPDATE and FOR SHARE lock nothing on a stream",
+        "a query never changes the rows that it reads",
+        "remove it",
+    ),
     "sample": (
         codes.NONDETERMINISTIC,
         "TABLESAMPLE would give other rows at a replay",
@@ -42,6 +50,7 @@ _READ_OF_SELECT = (
 )
 _READ_OF_TABLE = "this expression alias db catalog version"
 _READ = frozenset([*_READ_OF_SELECT.split(), *_READ_OF_TABLE.split()])
+_LOCK = re.compile(r"\bFOR\s+(?:NO\s+KEY\s+|KEY\s+)?(?:UPDATE|SHARE)\b", re.IGNORECASE)
 # Those whose columns the rest of the SELECT would miss.
 _MAKES_COLUMNS = ("pivots",)
 
@@ -54,6 +63,8 @@ def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:
         if part:
             place = part[0] if isinstance(part, list) else part
             span = tree_span(place if isinstance(place, exp.Expr) else tree, fragment)
+            if clause == "locks":
+                span = _lock_place(tree, fragment) or span
             found.append(Diagnostic(code, message, span, cause=cause, fix=fix))
     for clause, part in tree.args.items():
         if part and clause not in _REFUSED and clause not in _READ:
@@ -62,6 +73,29 @@ def refused_clauses(tree: exp.Expr, fragment: Fragment) -> list[Diagnostic]:
             message = f"{word} is not supported in a query"
             found.append(Diagnostic(codes.UNSUPPORTED_SYNTAX, message, span))
     return found
+
+
+def _lock_place(tree: exp.Expr, fragment: Fragment) -> Span | None:
+    start = tree_offsets(tree)
+    words = _LOCK.search(fragment.text, start[0]) if start is not None else None
+    return fragment.span(words.start(), words.end()) if words is not None else None
+
+
+def refused_set_operation(tree: exp.SetOperation, fragment: Fragment) -> Diagnostic:
+    """What is said of EXCEPT and INTERSECT, at their word."""
+    word = type(tree).__name__.upper()
+    second = tree_offsets(tree.args["expression"])
+    at = fragment.text.upper().rfind(word, 0, second[0]) if second else -1
+    exists = "EXISTS" if isinstance(tree, exp.Intersect) else "NOT EXISTS"
+    select = "SELECT DISTINCT" if tree.args.get("distinct") else "SELECT"
+    inner = "(SELECT 1 FROM … WHERE …)"
+    return Diagnostic(
+        codes.NOT_YET_STREAMING,
+        f"{word} has no streaming form",
+        fragment.span(at, at + len(word)) if at >= 0 else tree_span(tree, fragment),
+        cause="an equal row of the other input may come at any time",
+        fix=f"write {select} … WHERE {exists} {inner}, with an equality and a bound of time",
+    )
 
 
 def has_refused(tree: exp.Expr) -> bool:

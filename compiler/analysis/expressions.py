@@ -17,6 +17,7 @@ from compiler.analysis.over import NamedWindows, bind_over
 from compiler.analysis.places import tree_span
 from compiler.analysis.predicates import PREDICATES
 from compiler.analysis.scope import Scope
+from compiler.analysis.subquery_fixes import how_to_unite
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
@@ -196,10 +197,15 @@ class ExpressionBinder:
                 if tested
                 else f"a query cannot be a value in {self.clause}",
                 tree,
-                fix="write two queries and unite them with UNION ALL, or join with the relation"
+                fix=how_to_unite(tree, self.span)
                 if tested
                 else "join with the relation and take its column, or put a constant into `vars`",
             )
+        if isinstance(tree, exp.Kwarg):
+            name = tree.this.name
+            message = f"`{name} => …`: only table functions take arguments by name"
+            fix = f"write the value alone, at the place that `{name}` has among the arguments"
+            return self.error(codes.UNSUPPORTED_SYNTAX, message, tree, fix=fix)
         known = _NOT_RUN.get(type(tree))
         if known is not None:
             message, fix = known

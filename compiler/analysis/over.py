@@ -17,7 +17,7 @@ from compiler.plan.expr import Call, Column, Expr, Frame, Literal, SortKey, tran
 from compiler.plan.expr import Over as OverExpr
 from compiler.plan.node import Node
 from compiler.plan.operators import Over
-from compiler.plan.operators.over import ROW_NUMBER
+from compiler.plan.operators.over import ROW_NUMBER, UNNAMED
 from compiler.plan.operators.project import NamedExpr
 from compiler.syntax.intervals import interval_literal
 from compiler.syntax.tokens.functions import MARK
@@ -176,8 +176,8 @@ def lift_over(builder: Builder, node: Node, items: Sequence[SelectItem]) -> tupl
     for item in items:
         for part in walk(item.expr):
             if isinstance(part, OverExpr) and part not in names:
-                own = item.name if part is item.expr and item.name else f"__over_{len(names) + 1}"
-                names[part] = own if own.lower() not in taken else f"__over_{len(names) + 1}"
+                own = item.name if part is item.expr and item.name else f"{UNNAMED}{len(names) + 1}"
+                names[part] = own if own.lower() not in taken else f"{UNNAMED}{len(names) + 1}"
                 taken.add(names[part].lower())
                 places[part] = item.span
     if not names:

@@ -19,6 +19,7 @@ _BEFORE: dict[type[exp.Expr], re.Pattern[str]] = {
     exp.Extract: re.compile(r"\bEXTRACT\s*\(\s*\w+\s+FROM\s+\Z", re.IGNORECASE),
     exp.Substring: re.compile(r"\bSUBSTRING\s*\(\s*\Z", re.IGNORECASE),
     exp.Not: re.compile(r"\bNOT\s+\Z", re.IGNORECASE),
+    exp.Kwarg: re.compile(r"\w+\s*=>\s*\Z"),
     exp.Neg: re.compile(r"-\s*\Z"),
     exp.Where: re.compile(r"\bWHERE\s+\Z", re.IGNORECASE),
     exp.Group: re.compile(r"\bGROUP\s+BY\s+\Z", re.IGNORECASE),

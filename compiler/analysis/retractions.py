@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from compiler.analysis.advice import keep_all, keep_for
 from compiler.analysis.changelogs import with_before
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -150,7 +151,7 @@ def _unbounded(keyed: bool, span: Span) -> DiagnosticError:
             else "an aggregate over changes keeps the last row of every key for ever",
             span,
             cause="a change takes back what its row has added, so the row must be remembered",
-            fix="say how long a row and a group are kept that do not change, WITH (state_ttl = '1 d') on the "
-            "model; or let the state grow, allow_unbounded = true",
+            fix=f"say how long a row and a group are kept that do not change, {keep_for(span)} on the model; "
+            f"or let the state grow, {keep_all(span)}",
         )
     )

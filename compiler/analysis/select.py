@@ -10,7 +10,13 @@ from sqlglot import exp
 
 from compiler.analysis.builder import Builder, count
 from compiler.analysis.catalog import Catalog, Poisoned, Relation
-from compiler.analysis.clauses import distinct_place, has_refused, makes_columns, refused_clauses
+from compiler.analysis.clauses import (
+    distinct_place,
+    has_refused,
+    makes_columns,
+    refused_clauses,
+    refused_set_operation,
+)
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.group_keys import check_keys
 from compiler.analysis.group_windows import assign_group_window
@@ -204,8 +210,7 @@ class QueryBinder:
 
     def _check_set_operation(self, node: exp.SetOperation) -> None:
         if not isinstance(node, exp.Union):
-            word = type(node).__name__.upper()
-            raise self.error(codes.NOT_YET_STREAMING, f"{word} has no streaming form", node)
+            raise DiagnosticError(refused_set_operation(node, self.fragment))
 
     # --- SELECT --------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,14 @@ from compiler.analysis.grouping import SelectItem, output_name
 from compiler.analysis.over import named_windows
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.suggest import did_you_mean
 from compiler.plan.expr import Column
 
 if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
+
+_ITEMS = "the items of SELECT are computed side by side, so none sees another's name"
 
 
 def select_items(
@@ -27,16 +30,34 @@ def select_items(
     """All items with stars written out, or None if one is wrong; `made` are those of generators."""
     binder = query.expressions(scope, "SELECT", aggregates=True)
     binder.windows = named_windows(tree)
+    aliases = {i.alias.lower(): i.this for i in tree.expressions if isinstance(i, exp.Alias)}
     items: list[SelectItem] = []
     complete = True
     for item in tree.expressions:
         if id(item) in made:
             items.extend(made[id(item)])
             continue
-        found = query.attempt(lambda item=item: _select_item(query, item, scope, binder))  # type: ignore[misc]  # bound now
+        try:
+            found = _select_item(query, item, scope, binder)
+        except DiagnosticError as error:
+            query.reporter.extend(alias_unseen(query, d, aliases, _ITEMS) for d in error.diagnostics)
+            found = None
         complete = complete and found is not None
         items.extend(found or ())
     return items if complete else None
+
+
+def alias_unseen(
+    query: QueryBinder, found: Diagnostic, aliases: Mapping[str, exp.Expr], cause: str
+) -> Diagnostic:
+    """Says so where an unknown column is a name that SELECT gives."""
+    name = found.span.text.strip("`").lower() if found.span is not None else ""
+    meant = aliases.get(name)
+    if found.code is not codes.UNKNOWN_COLUMN or meant is None:
+        return found
+    if any(column.name.lower() == name for column in meant.find_all(exp.Column)):
+        return found  # it is unknown there too
+    return replace(found, cause=cause, fix=f"write the expression itself: {query.span(meant).text}")
 
 
 def _select_item(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from compiler.analysis.relations import Bound
 from compiler.analysis.scope import Part, Scope
+from compiler.analysis.subquery_fixes import as_exists
 from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.plan import types as t
 from compiler.plan.expr import Column, Expr, Literal, Op, conjunction
 from compiler.plan.node import Node
@@ -73,7 +76,16 @@ def _in(binder: QueryBinder, left: Bound, tree: exp.Expr, negated: bool) -> Node
             return Op(t.BOOLEAN, False, "OR", (found, unknown))
         return found
 
-    return _joined(binder, left, table, "subquery", condition, tree, negated)
+    try:
+        return _joined(binder, left, table, "subquery", condition, tree, negated)
+    except DiagnosticError as error:
+        fixes = {
+            code: as_exists(binder, left.scope, query, values, negated)
+            for code in (codes.JOIN_BOUNDS, codes.STREAM_JOIN)
+            if table.is_stream and left.node.is_stream
+        }
+        wrong = (replace(d, fix=fixes.get(d.code, d.fix)) for d in error.diagnostics)
+        raise DiagnosticError(*wrong) from error
 
 
 def _exists(binder: QueryBinder, left: Bound, tree: exp.Expr, negated: bool) -> Node:
@@ -126,6 +138,7 @@ def _joined(
             kind="anti" if negated else "semi",
             condition=condition,
             span=binder.span(tree),
+            clause="WHERE of the subquery",
         ),
     )
     return node

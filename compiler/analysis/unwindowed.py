@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from compiler.analysis.advice import FrontEnd, keep_all, keep_for, window_first
 from compiler.analysis.model_options import ModelOptions
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.plan.operators import Aggregate, Distinct
-
-ASK = "let the state grow: WITH (allow_unbounded = true) on the model"
-# To forget the one group of a whole stream would make no sense.
-_FORGET = "forget groups that do not change: WITH (state_ttl = '1 d') on the model; or "
+from compiler.plan.schema import Schema
 
 
-def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> None:
+def check_groups_close(node: Aggregate, options: ModelOptions, span: Span, written: FrontEnd) -> None:
     """Looks whether groups close, or may stay open.
 
     Raises:
@@ -23,7 +21,9 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
         return
     if options.bounds_state:
         return
-    ask = f"{_FORGET if node.keys else ''}{ASK}, and write the changes to a sink with a primary key"
+    # To forget the one group of a whole stream would make no sense.
+    forget = f"forget groups that do not change: {keep_for(span)} on the model; or " if node.keys else ""
+    ask = f"{forget}{_grow(span)}, and write the changes to a sink with a primary key"
     times = [f.name for f in node.input.schema if f.is_event_time]
     if not times:
         raise DiagnosticError(
@@ -45,10 +45,19 @@ def check_groups_close(node: Aggregate, options: ModelOptions, span: Span) -> No
             cause="no key is an event time, so no watermark ever closes a group"
             if node.keys
             else "without GROUP BY all rows are one group, and a stream has no last row",
-            fix=f"group by a window: FROM TUMBLE(TABLE t, DESCRIPTOR({times[0]}), INTERVAL '5' MINUTES) "
-            f"GROUP BY window_start, window_end, …; or {ask}",
+            fix=f"{_closing(node.input.schema, written)}; or {ask}",
         )
     )
+
+
+def _closing(schema: Schema, written: FrontEnd) -> str:
+    """How the groups would close."""
+    time = next((f.name for f in schema if f.can_be_windowed), None)
+    if time is not None:
+        return window_first(time, written)
+    # All that is left of a window below are its bounds, of which none is a time to window over.
+    bounds = ", ".join(f.name for f in schema if f.window is not None)
+    return f"group by {bounds} as well, or hand window_time on below and put a window over that"
 
 
 def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span) -> None:
@@ -69,6 +78,10 @@ def check_distinct(node: Distinct, what: str, options: ModelOptions, span: Span)
             cause="a row seen once must be remembered until the stream ends: no column is an event time",
             fix=("write UNION ALL, which keeps duplicates; or " if what == "UNION" else "")
             + "select an event time or a window's bounds as well; or say how long a row is remembered, "
-            f"WITH (state_ttl = '1 d'); or {ASK}",
+            f"{keep_for(span)}; or {_grow(span)}",
         )
     )
+
+
+def _grow(span: Span) -> str:
+    return f"let the state grow: {keep_all(span, whole=True)} on the model"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from compiler.analysis.relations import Bound
 from compiler.analysis.scope import Scope
+from compiler.analysis.select_items import alias_unseen
 from compiler.analysis.subqueries import bind_subquery, is_subquery
-from compiler.diagnostics import codes
-from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.plan.expr import Expr, conjunction
 from compiler.plan.node import Node
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from compiler.analysis.select import QueryBinder
 
 Wanted = Callable[[Expr], bool]
+
+_WHERE = "WHERE is computed before SELECT, so it cannot see SELECT's names"
 
 
 class Where:
@@ -95,18 +96,11 @@ class Where:
                 predicate = conjunction([binder.condition(part, "WHERE") for part in self._left])
         except DiagnosticError as error:
             aliases = {i.alias.lower(): i.this for i in self._tree.expressions if isinstance(i, exp.Alias)}
-            self._binder.reporter.extend(self._alias_in_where(found, aliases) for found in error.diagnostics)
+            self._binder.reporter.extend(
+                alias_unseen(self._binder, found, aliases, _WHERE) for found in error.diagnostics
+            )
             return None
         return self._binder.builder.filter(bound.node, predicate, self._binder.span(self._where))
-
-    def _alias_in_where(self, found: Diagnostic, aliases: dict[str, exp.Expr]) -> Diagnostic:
-        """Says so where an unknown column is an alias that SELECT gives only later."""
-        meant = aliases.get(found.span.text.strip("`").lower()) if found.span is not None else None
-        if found.code is not codes.UNKNOWN_COLUMN or meant is None:
-            return found
-        cause = "WHERE is computed before SELECT, so it cannot see SELECT's names"
-        fix = f"write the expression itself: {self._binder.span(meant).text}"
-        return replace(found, cause=cause, fix=fix)
 
 
 def _conjuncts(tree: exp.Expr) -> list[exp.Expr]:

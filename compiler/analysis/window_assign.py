@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler.analysis.builder import Builder
+from compiler.analysis.lost_times import lost_time
+from compiler.analysis.stacked_windows import check_no_bound, time_of_window
 from compiler.analysis.zones import fixed_offset_ms
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -59,7 +61,7 @@ def assign_window(builder: Builder, node: Node, time_column: Field, sizes: Sizes
         DiagnosticError: the column is no event time (HR302), sizes do not fit (HR304), or the window's
             columns would hide the time column (HR208).
     """
-    _check_time_column(node, time_column, places.on)
+    _check_time_column(builder, node, time_column, places.on)
     _check_sizes(sizes, places.sizes)
     node = _without_window_columns(builder, node, (time_column.name,), places.whole)
     offset_ms = fixed_offset_ms(builder.timezone)
@@ -86,7 +88,7 @@ def assign_session(
     Raises:
         DiagnosticError: as for `assign_window`.
     """
-    _check_time_column(node, time_column, places.on)
+    _check_time_column(builder, node, time_column, places.on)
     if gap_ms <= 0:
         message = "the gap of a session must be greater than zero"
         raise DiagnosticError(Diagnostic(codes.WINDOW_SIZES, message, places.sizes))
@@ -120,7 +122,8 @@ def _without_window_columns(builder: Builder, node: Node, read: Sequence[str], s
     return builder.project(node, [NamedExpr(f.name, Column(f.type, f.nullable, f.name)) for f in kept], span)
 
 
-def _check_time_column(node: Node, column: Field, span: Span) -> None:
+def _check_time_column(builder: Builder, node: Node, column: Field, span: Span) -> None:
+    check_no_bound(builder, node, column, span)
     if column.is_event_time:
         return
     if not node.is_stream:
@@ -136,22 +139,30 @@ def _check_time_column(node: Node, column: Field, span: Span) -> None:
                 else None,
             )
         )
-    times = [f.name for f in node.schema if f.is_event_time]
+    times = [f.name for f in node.schema if f.can_be_windowed]
+    lost = lost_time(builder, node, column)
+    fix: str | None
     if any(isinstance(below, Session) for below in walk(node)) and TIME not in times:
         fix = "rows leave a session when it is closed: select its window_time, and use that"
     elif times:
         fix = f"use the event time `{times[0]}`"
+    elif (fix := time_of_window(builder, node)) is not None:
+        pass
+    elif lost is not None:
+        fix = lost.fix
     elif isinstance(column.type, t.Timestamp):
         fix = f"declare in the source: WATERMARK FOR {column.name} AS {column.name} - INTERVAL '10' SECONDS"
     else:
         fix = "compute a TIMESTAMP column in the source and declare a WATERMARK for it"
+    cause = "a window closes when the watermark passes its end; this column has no watermark"
     raise DiagnosticError(
         Diagnostic(
             codes.WINDOW_TIME_COLUMN,
             f"`{column.name}` is not an event time",
             span,
-            cause="a window closes when the watermark passes its end; this column has no watermark",
+            cause=lost.cause if lost is not None else cause,
             fix=fix,
+            related=(lost.place,) if lost is not None and lost.place is not None else (),
         )
     )
 

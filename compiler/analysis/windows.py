@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlglot import exp
 
+from compiler.analysis.stacked_windows import lacks_time
 from compiler.analysis.table_arguments import (
     Signature,
     bind_arguments,
@@ -17,6 +18,7 @@ from compiler.analysis.table_arguments import (
 )
 from compiler.analysis.window_assign import Places, Sizes, assign_session, assign_window
 from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.plan import expr as scalar
 from compiler.plan.node import Node
 from compiler.plan.schema import Field, WindowShape
@@ -68,7 +70,10 @@ def bind_window_function(binder: QueryBinder, call: exp.Anonymous) -> Node:
         raise binder.error(codes.WRONG_ARGUMENTS, message, data.partition_by[0], fix=fix)
     node = bind_table(binder, data)
     time = descriptor(binder, call, signature, arguments["timecol"], "the second argument")
-    column = bind_column(binder, node, time)
+    try:
+        column = bind_column(binder, node, time)
+    except DiagnosticError as error:
+        raise lacks_time(binder.builder, node, time.name, error) from error
     if name == "session":
         keys = [_partition_column(binder, node, key) for key in data.partition_by]
         gap = arguments["gap"]

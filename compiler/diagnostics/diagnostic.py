@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from compiler.diagnostics.codes import JINJA, UNDEFINED_VARIABLE, Code, Severity
+from compiler.diagnostics.codes import (
+    IMPOSSIBLE_VALUE,
+    JINJA,
+    UNDEFINED_VARIABLE,
+    UNKNOWN_CONNECTOR,
+    WRONG_VALUE,
+    Code,
+    Severity,
+)
 from compiler.diagnostics.source import Span
 from compiler.frozen import frozen
 
@@ -112,8 +120,18 @@ class Reporter:
     def _without_consequences(self) -> list[Diagnostic]:
         """The findings without those at a variable or a template call that has no value.
 
-        Something is put for it so that reading goes on, and what is wrong with that is nobody's mistake.
+        Something is put for it so that reading goes on, and what is wrong with that is nobody's mistake, nor
+        what is wrong with a value of which it is a part.
         """
-        unread = {d.span for d in self._found.values() if d.span and d.code in (UNDEFINED_VARIABLE, JINJA)}
         kept = (UNDEFINED_VARIABLE, JINJA)
-        return [d for d in self._found.values() if d.code in kept or d.span not in unread]
+        unread = [d.span for d in self._found.values() if d.span and d.code in kept]
+
+        def follows(found: Diagnostic) -> bool:
+            span, is_value = found.span, found.code in (WRONG_VALUE, UNKNOWN_CONNECTOR, IMPOSSIBLE_VALUE)
+            return span is not None and any(
+                span == part
+                or (is_value and span.file is part.file and span.start <= part.start and part.end <= span.end)
+                for part in unread
+            )
+
+        return [d for d in self._found.values() if d.code in kept or not follows(d)]

@@ -45,6 +45,11 @@ class Field:
         """Whether a watermark moves on this column."""
         return self.watermark_ms is not None
 
+    @property
+    def can_be_windowed(self) -> bool:
+        """Whether a window may lie over it, which the end of a window is too late for."""
+        return self.is_event_time and (self.window is None or self.window.part == "time")
+
 
 @frozen
 class Schema:

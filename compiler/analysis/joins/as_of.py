@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final, Literal
+
 from compiler.analysis.builder import Builder
 from compiler.analysis.joins.lookup import lookup_join
 from compiler.analysis.joins.request import JoinRequest, Rows
@@ -9,8 +11,10 @@ from compiler.analysis.joins.temporal import temporal_join
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
-from compiler.plan.expr import Column
+from compiler.plan.expr import Call, Column, Expr, is_processing_time
 from compiler.plan.schema import Field
+
+_NOW: Final = ("current_timestamp", "localtimestamp", "now")
 
 
 def join_as_of(builder: Builder, request: JoinRequest) -> Rows:
@@ -67,7 +71,31 @@ def _time(request: JoinRequest) -> tuple[Field, Span]:
                 "FOR SYSTEM_TIME AS OF takes a column of the left side",
                 request.as_of.span,
                 cause="a version is found by the time of a row, whose watermark is followed",
-                fix="name the row's event time, such as o.order_time",
+                fix=_name_a_time(request, bound),
             )
         )
     return field, request.as_of.span
+
+
+def _name_a_time(request: JoinRequest, bound: Expr) -> str:
+    """Which column to name instead of an expression: for the moment itself one of processing time."""
+    if not (is_processing_time(bound) or (isinstance(bound, Call) and bound.name in _NOW)):
+        return f"name the row's event time, such as {_column(request, 'is_event_time') or 'o.order_time'}"
+    column = _column(request, "is_processing_time")
+    if column is not None:
+        return f"name the column of processing time: AS OF {column}"
+    left = request.scope.parts[0].alias
+    return (
+        f"declare `proc_time AS PROCTIME()` in the source{f' of `{left}`' if left else ''}, hand it on, "
+        f"and write AS OF {f'{left}.' if left else ''}proc_time"
+    )
+
+
+def _column(request: JoinRequest, kind: Literal["is_event_time", "is_processing_time"]) -> str | None:
+    found = (
+        f"{part.alias}.{column.name}" if part.alias else column.name
+        for part in request.scope.parts
+        for column in part.columns
+        if getattr(column.field, kind)
+    )
+    return next(found, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from compiler.analysis.advice import keep_all, keep_for
 from compiler.analysis.builder import Builder
 from compiler.analysis.changelogs import with_before
 from compiler.analysis.joins.request import JoinRequest, Rows
@@ -27,7 +28,7 @@ def join_of_changes(builder: Builder, request: JoinRequest) -> Rows:
             codes.UNBOUNDED_STATE,
             "this join keeps every row of both tables for ever",
             cause="rows of a table that changes may find a partner at any time",
-            fix="give the model WITH (state_ttl = '1 d'), or allow_unbounded = true",
+            fix=f"give the model {keep_for(request.span)}, or {keep_all(request.span)}",
         )
     left = with_before(builder, request.left, "a join of changes", request.span)
     # A table that is joined with itself is remembered once.

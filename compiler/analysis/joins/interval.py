@@ -93,8 +93,8 @@ def missing_bound(request: JoinRequest, streams: StreamSides) -> DiagnosticError
             codes.JOIN_BOUNDS,
             f"{what} needs bounds between {left} and {right}",
             cause=_why(outer),
-            fix=f"add to ON, with spans of your own: {right} BETWEEN {left} - INTERVAL '1' HOUR "
-            f"AND {left} + INTERVAL '1' HOUR",
+            fix=f"add to {request.clause}, with spans of your own: "
+            f"{right} BETWEEN {left} - INTERVAL '1' HOUR AND {left} + INTERVAL '1' HOUR",
         )
     has_upper = bound.latest is not None
     op, sign, word = (">=", "-", "lower") if has_upper else ("<=", "+", "upper")
@@ -102,7 +102,7 @@ def missing_bound(request: JoinRequest, streams: StreamSides) -> DiagnosticError
         codes.JOIN_BOUNDS,
         f"{what} needs both bounds between {left} and {right}, and the {word} one is missing",
         cause=_why(outer),
-        fix=f"add to ON, with a span of your own: {right} {op} {left} {sign} INTERVAL '1' HOUR",
+        fix=f"add to {request.clause}, with a span of your own: {right} {op} {left} {sign} INTERVAL '1' HOUR",
     )
 
 

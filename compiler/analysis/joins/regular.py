@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compiler.analysis.advice import keep_all, keep_for
 from compiler.analysis.builder import Builder
 from compiler.analysis.joins.interval import event_times
 from compiler.analysis.joins.request import JoinRequest, Rows
@@ -31,7 +32,7 @@ def regular_join(builder: Builder, request: JoinRequest, streams: StreamSides) -
 
 
 def _unbounded(request: JoinRequest, streams: StreamSides) -> Exception:
-    ask = "give the model WITH (state_ttl = '1 d'), or allow_unbounded = true"
+    ask = f"give the model {keep_for(request.span)}, or {keep_all(request.span)}"
     lefts, rights = event_times(streams.sides.left), event_times(streams.sides.right)
     fix = ask
     if lefts and rights:

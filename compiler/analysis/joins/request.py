@@ -51,6 +51,7 @@ class JoinRequest:
         as_of: the time at which the right side is read, if it is read at one.
         form: the kind of join that YAML names; SQL tells it by the condition.
         more: takes those parts of WHERE that are wanted into the condition of an inner join.
+        clause: where the condition stands.
     """
 
     left: Node
@@ -64,6 +65,7 @@ class JoinRequest:
     as_of: AsOf | None = None
     form: JoinForm | None = None
     more: Callable[[Scope, Callable[[Expr], bool]], list[Expr]] = _nothing_more
+    clause: str = "ON"
 
     def refuse_changes(self) -> None:
         """Refuses a left side whose rows are taken back.

@@ -88,7 +88,7 @@ def take_apart(builder: Builder, request: JoinRequest) -> StreamSides:
             codes.STREAM_JOIN,
             "a join of two streams needs an equality",
             cause="rows of both sides are kept by what is equal on both, so that partners find each other",
-            fix="add to ON an equality of a column of each side",
+            fix=f"add to {request.clause} an equality of a column of each side",
         )
     kind = cast(StreamJoinKind, "inner" if request.kind == "cross" else request.kind)
     return StreamSides(sides, kind, tuple(keys), tuple(windows), tuple(bounds), tuple(rest))

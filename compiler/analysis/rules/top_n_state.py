@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from compiler.analysis.advice import keep_all, keep_for, window_keys
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.plan.logical import LogicalPlan
@@ -23,11 +24,12 @@ def top_n_state(plan: LogicalPlan) -> Iterator[Diagnostic]:
         if node.state_ttl_ms is not None or node.allow_unbounded:
             continue
         one = "each group's row is" if node.limit == 1 else f"the first {node.limit} rows of each group are"
+        place = plan.places.get(node.uid)
         yield Diagnostic(
             codes.UNBOUNDED_STATE,
             f"{one} kept for ever",
-            plan.places.get(node.uid),
+            place,
             cause="no key is an event time, so no watermark ever closes a group",
-            fix="say how long a group is kept, WITH (state_ttl = '1 d') or allow_unbounded = true on the "
-            "model; or add window_start and window_end to PARTITION BY",
+            fix=f"say how long a group is kept, {keep_for(place)} or {keep_all(place)} on the model; "
+            f"or {window_keys(place)}",
         )

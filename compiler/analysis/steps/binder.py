@@ -55,6 +55,7 @@ class StepsBinder:
     ) -> None:
         self.catalog = catalog
         self.builder = builder
+        builder.written = "yaml"
         self._steps = steps
         self._warn = warn
 

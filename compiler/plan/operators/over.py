@@ -22,6 +22,8 @@ from compiler.plan.operators.top_n import lower_order
 from compiler.plan.schema import Field, Schema
 
 ROW_NUMBER = "row_number"
+UNNAMED = "__over_"
+"""How the name of a column begins that the user gave none; no name of a user's begins so."""
 
 
 @frozen

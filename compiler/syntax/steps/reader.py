@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +14,26 @@ from compiler.syntax.declarations import NamedExpression, Step
 from compiler.syntax.fragment import Fragment
 from compiler.syntax.yaml_nodes import Entry, YamlReader
 
+_BETWEEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`|[()\[\]{},]")
+# What would not stay within one item of a list in brackets.
+_SPECIAL = re.compile(r"[,:#\[\]{}'\"]")
+
 ReadStep = Callable[["StepReader", Entry, Span], Step | None]
+
+
+def _parts(text: Fragment) -> list[Fragment]:
+    """The expressions that have commas between them."""
+    parts: list[Fragment] = []
+    start = depth = 0
+    for match in _BETWEEN.finditer(text.text):
+        sign = match.group()
+        depth += sign in "([{"
+        depth -= sign in ")]}"
+        if sign == "," and not depth:
+            parts.append(text.slice(start, match.start()).strip())
+            start = match.end()
+    last = text.slice(start, len(text.text)).strip()
+    return [*parts, last] if last.text or not parts else parts
 
 
 class StepReader:
@@ -76,8 +96,14 @@ class StepReader:
         if not lists:
             self.yaml.wrong(node, what, "a mapping", fix="write `name: expression` lines")
             return ()
-        nodes = [node] if node.id == "scalar" else self.yaml.items(node, what)
-        for item in nodes:
+        if node.id == "scalar":
+            expression = self.expression(node, f"an item of {what}")
+            parts = _parts(expression) if expression is not None else []
+            if len(parts) > 1:
+                shown = ", ".join(f'"{p.text}"' if _SPECIAL.search(p.text) else p.text for p in parts)
+                self.yaml.wrong(node, what, "a list", fix=f"write [{shown}]")
+            return tuple(NamedExpression(None, part) for part in parts)
+        for item in self.yaml.items(node, what):
             if item.id == "mapping":
                 found.extend(self.named(item, what, lists=False))
             else:

@@ -18,3 +18,7 @@ CREATE MODEL inexact AS SELECT * FROM TO_CHANGELOG(TABLE few PARTITION BY custom
 CREATE MODEL unbounded AS SELECT * FROM people UNION ALL SELECT * FROM people;
 CREATE MODEL loose WITH (allow_unbounded = true) AS SELECT * FROM people UNION ALL SELECT * FROM people;
 CREATE MODEL told AS SELECT * FROM TO_CHANGELOG(TABLE loose);
+CREATE MODEL unnumbered WITH (state_ttl = '1 d') AS
+SELECT customer, id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY price DESC) <= 3;
+CREATE MODEL keyless WITH (state_ttl = '1 d') AS
+SELECT id FROM orders QUALIFY ROW_NUMBER() OVER (PARTITION BY customer ORDER BY price DESC) < 3;

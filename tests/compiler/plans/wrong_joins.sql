@@ -33,3 +33,5 @@ CREATE MODEL counts AS SELECT window_start, window_end, customer FROM TUMBLE(TAB
 CREATE MODEL m23 AS SELECT e.id FROM events e JOIN counts FOR SYSTEM_TIME AS OF e.seen_at AS c ON e.code = c.customer;
 CREATE MODEL pages WITH (allow_unbounded = true) AS SELECT customer, count(*) AS n FROM clicks GROUP BY customer;
 CREATE MODEL m24 AS SELECT o.id FROM orders o JOIN pages p ON o.customer = p.customer;
+CREATE MODEL m25 AS SELECT o.id FROM orders o LEFT JOIN rates FOR SYSTEM_TIME AS OF PROCTIME() AS r ON o.customer = r.currency;
+CREATE MODEL m26 AS SELECT e.id FROM events e LEFT JOIN rates FOR SYSTEM_TIME AS OF current_timestamp AS r ON e.code = r.currency;

@@ -8,3 +8,4 @@ CREATE MODEL m7 AS SELECT id AS a, qty AS A FROM orders;
 CREATE SINK s WITH (connector = 'filesytem', path = 'x') AS SELECT * FROM m4;
 CREATE SINK s2 WITH (connector = 'filesystem', path = 'x', formt = 'csv') AS SELECT id FROM orders;
 CREATE SINK s3 WITH (connector = 'filesystem', path = 'y', format = 'xml') AS SELECT id FROM orders;
+CREATE MODEL beside AS SELECT price * 2 AS twice, twice + 1 AS more, nothing + 1 AS nothing FROM orders;

@@ -7,3 +7,9 @@ CREATE MODEL m6 AS SELECT code FROM customers WHERE EXISTS (SELECT 1 FROM clicks
 CREATE MODEL m7 AS SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM customers WHERE nothing = customer);
 CREATE MODEL m8 AS SELECT id FROM orders WHERE tags IN (SELECT code FROM customers);
 CREATE MODEL m9 AS SELECT id FROM orders WHERE id IN (SELECT code FROM custmers) AND nothing > 1;
+CREATE MODEL m10 AS SELECT id FROM orders WHERE id > 1 AND (price > 3 OR NOT EXISTS (SELECT 1 FROM customers WHERE code = customer) OR qty = 2);
+CREATE MODEL m11 AS SELECT customer IN (SELECT code FROM customers) AS known FROM orders;
+CREATE MODEL m12 AS SELECT id FROM orders WHERE customer NOT IN (SELECT customer FROM clicks WHERE page = 'a');
+CREATE MODEL m13 AS SELECT id FROM orders o WHERE o.customer IN (SELECT customer FROM orders);
+CREATE MODEL m14 AS SELECT id FROM orders WHERE customer IN (SELECT sensor FROM readings);
+CREATE MODEL m15 AS SELECT id FROM orders WHERE EXISTS (SELECT 1 FROM clicks c WHERE c.customer = orders.customer);

@@ -21,3 +21,9 @@ CREATE MODEL word5 AS SELECT id FROM order;
 CREATE MODEL comma AS SELECT id, customer price qty FROM orders;
 CREATE MODEL big AS SELECT 99999999999999999999999999999999999999999999 AS x, 1e400 AS y FROM orders;
 CREATE MODEL comma2 AS SELECT id AS orders SUM(qty) AS q FROM orders;
+CREATE MODEL locked AS SELECT id, customer FROM orders WHERE id > 3 FOR UPDATE;
+CREATE MODEL without AS SELECT * EXCEPT (id) FROM orders EXCEPT ALL SELECT * EXCEPT (id) FROM orders;
+CREATE MODEL common AS SELECT customer FROM orders
+INTERSECT
+SELECT customer FROM clicks;
+CREATE MODEL by_name AS SELECT upper(str => customer) AS c, count(expr => id) AS n FROM orders;

@@ -1,0 +1,15 @@
+CREATE MODEL minutes AS SELECT window_start, window_end, count(*) AS n FROM TUMBLE(TABLE orders, DESCRIPTOR(ordered_at), INTERVAL '1' MINUTE) GROUP BY window_start, window_end;
+CREATE MODEL ends AS SELECT window_end AS rowtime, n FROM minutes;
+CREATE MODEL both AS SELECT rowtime, n FROM ends UNION ALL SELECT window_end, 1 FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE);
+CREATE MODEL visits AS SELECT customer, window_start, window_end AS until FROM SESSION(TABLE clicks PARTITION BY customer, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE) GROUP BY window_start, window_end, customer;
+CREATE MODEL over_no_time AS SELECT window_end, sum(n) AS n FROM TUMBLE(TABLE minutes, DESCRIPTOR(window_time), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL over_an_end AS SELECT window_end, sum(n) AS n FROM TUMBLE(TABLE minutes, DESCRIPTOR(window_end), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL over_a_start AS SELECT window_end, sum(n) AS n FROM TUMBLE(TABLE minutes, DESCRIPTOR(window_start), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL over_a_count AS SELECT window_end, sum(n) AS n FROM TUMBLE(TABLE minutes, DESCRIPTOR(n), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL over_a_name AS SELECT window_end, sum(n) AS n FROM HOP(TABLE ends, DESCRIPTOR(rowtime), INTERVAL '1' HOUR, INTERVAL '2' HOURS) GROUP BY window_start, window_end;
+CREATE MODEL over_a_union AS SELECT TUMBLE_START(rowtime, INTERVAL '1' HOUR) AS s, sum(n) AS n FROM both GROUP BY TUMBLE(rowtime, INTERVAL '1' HOUR);
+CREATE MODEL over_sessions AS SELECT window_end, count(*) AS n FROM SESSION(TABLE visits, DESCRIPTOR(until), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL over_rows AS SELECT window_end, count(*) AS n FROM TUMBLE((SELECT window_end AS e FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE)), DESCRIPTOR(e), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE MODEL beside_the_time AS SELECT window_end, count(*) AS n FROM TUMBLE((SELECT window_end AS e, window_time AS t FROM TUMBLE(TABLE clicks, DESCRIPTOR(clicked_at), INTERVAL '1' MINUTE)), DESCRIPTOR(e), INTERVAL '1' HOUR) GROUP BY window_start, window_end;
+CREATE SINK out WITH (connector = 'filesystem', path = 'out', format = 'json') AS SELECT customer FROM orders;
+CREATE MODEL of_minutes AS SELECT n, count(*) AS minutes FROM minutes GROUP BY n;
