@@ -12,10 +12,12 @@ from dataclasses import replace
 
 from compiler.analysis.advice import FrontEnd
 from compiler.analysis.changelogs import check_key_is_kept, with_before
+from compiler.analysis.distinct import check_rows
 from compiler.analysis.model_options import ModelOptions
 from compiler.analysis.retractions import change_aggregate, takes_rows_back
 from compiler.analysis.session_groups import session_aggregate
 from compiler.analysis.top_n import filtered
+from compiler.analysis.union_types import union_error, union_types
 from compiler.analysis.unwindowed import check_distinct, check_groups_close
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Label
@@ -151,8 +153,10 @@ class Builder:
         """SELECT DISTINCT, or what the user wrote for it.
 
         Raises:
-            DiagnosticError: rows of a stream would be remembered for ever (HR306).
+            DiagnosticError: rows of a stream would be remembered for ever (HR306), or cannot be told from one
+                another (HR206).
         """
+        check_rows(node.schema, what, span)
         built = Distinct(self.uid("distinct", span), node, self.options.state_ttl_ms)
         check_distinct(built, what, self.options, span)
         return built
@@ -165,56 +169,39 @@ class Builder:
         """Join with a small table."""
         return SeedJoin(self.uid("join", span), stream, table, kind, condition)
 
-    def union(self, parts: Sequence[Node], spans: Sequence[Span], span: Span) -> Node:
+    def union(
+        self,
+        parts: Sequence[Node],
+        spans: Sequence[Span],
+        span: Span,
+        place: Callable[[int, int], Span] | None = None,
+    ) -> Node:
         """UNION ALL; columns are cast to their common types. Of changes, each input names the rows that go.
 
+        Args:
+            parts: the inputs.
+            spans: where each is written.
+            span: all of it.
+            place: where the column of an input is written, by the numbers of both.
+
         Raises:
-            DiagnosticError: another number of columns, or types without a common one (HR213); changes
-                without a bound for their state (HR306).
+            DiagnosticError: another number of columns, types without a common one, or texts that would be
+                read as something else (HR213); changes without a bound for their state (HR306).
         """
         first = parts[0]
-        for part, place in zip(parts[1:], spans[1:], strict=True):
+        for part, there in zip(parts[1:], spans[1:], strict=True):
             if len(part.schema) != len(first.schema):
-                raise self._union_error(
-                    f"this input gives {count(len(part.schema), 'column')}, the first {len(first.schema)}",
-                    place,
-                    spans[0],
-                )
-        types = [self._common(parts, spans, index) for index in range(len(first.schema))]
-        aligned = [self._cast(part, types, place) for part, place in zip(parts, spans, strict=True)]
+                gives = count(len(part.schema), "column")
+                message = f"this input gives {gives}, the first {len(first.schema)}"
+                raise union_error(message, there, spans[0])
+        types = union_types(parts, spans, place or (lambda part, _: spans[part]))
+        aligned = [self._cast(part, types, there) for part, there in zip(parts, spans, strict=True)]
         if not all(part.changelog.is_append for part in aligned):
             # What stands twice is remembered once.
             once = {id(part): part for part in aligned}
             named = {of: with_before(self, part, "UNION ALL of changes", span) for of, part in once.items()}
             aligned = [named[id(part)] for part in aligned]
         return Union(self.uid("union", span), tuple(aligned))
-
-    def _common(self, parts: Sequence[Node], spans: Sequence[Span], index: int) -> t.DataType:
-        first = parts[0].schema.fields[index]
-        found = first.type
-        for part, place in zip(parts[1:], spans[1:], strict=True):
-            field = part.schema.fields[index]
-            common = t.common_type(found, field.type)
-            if common is None:
-                raise self._union_error(
-                    f"column {index + 1} is {field.type} here (`{field.name}`), "
-                    f"and {found} in the first input (`{first.name}`)",
-                    place,
-                    spans[0],
-                )
-            found = common
-        return found
-
-    def _union_error(self, message: str, span: Span, first: Span) -> DiagnosticError:
-        return DiagnosticError(
-            Diagnostic(
-                codes.UNION_COLUMNS,
-                message,
-                span,
-                cause="UNION ALL matches columns by position",
-                related=(Label(first, "the first input"),),
-            )
-        )
 
     def _cast(self, node: Node, types: Sequence[t.DataType], span: Span) -> Node:
         items = [

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from compiler.analysis.builder import cast_to
 from compiler.analysis.catalog import Poisoned
-from compiler.analysis.distinct import DISTINCT
+from compiler.analysis.constant_arguments import check_arguments
+from compiler.analysis.distinct import DISTINCT, check_set
 from compiler.analysis.flink import bind_flink_call
 from compiler.analysis.group_windows import bind_window_call
 from compiler.analysis.lambdas import bind_lambda
@@ -92,6 +93,9 @@ def bind_call(
     # What is sorted by is an argument of percentile_cont and its like.
     typed = (*bound, within[0].expr) if name in ORDERED_VALUE and within else bound
     found = t.BIGINT if star else result_type(binder, function, typed, tree)
+    if distinct:
+        check_set(binder, name, bound, args)
+    check_arguments(binder, name, bound, args, found)
     if function.casts is not None:
         bound = tuple(cast_to(arg, wanted) for arg, wanted in zip(bound, function.casts, strict=False))
     return Call(

@@ -5,7 +5,7 @@ All raise DiagnosticError for a mistake in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isinf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,6 +61,18 @@ def check_conversion(binder: ExpressionBinder, arg: Expr, target: t.DataType, tr
         cause = f"the conversion to {target} fails, and with it every run"
         fix = "TRY_CAST gives NULL instead" if isinstance(tree, (exp.Cast, exp.TryCast)) else None
         raise binder.error(codes.IMPOSSIBLE_VALUE, problem, tree, cause=cause, fix=fix)
+
+
+def check_alternatives(
+    binder: ExpressionBinder, values: Iterable[tuple[Expr, exp.Expr]], common: t.DataType
+) -> None:
+    """Refuses a text among values of another type, each with its place, that cannot become one of them."""
+    for value, tree in values:
+        problem = conversion_problem(value, common) if value.type == t.STRING != common else None
+        if problem is not None:
+            cause = f"the other values make all of them {common}, and the first row that takes this one fails"
+            fix = "CAST the others to STRING, or write a value of their type"
+            raise binder.error(codes.IMPOSSIBLE_VALUE, problem, tree, cause=cause, fix=fix)
 
 
 def bind_literal(binder: ExpressionBinder, tree: exp.Expr) -> Expr:

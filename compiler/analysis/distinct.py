@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from sqlglot import exp
+
+from compiler.diagnostics import codes
+from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from compiler.diagnostics.source import Span
+from compiler.functions.kinds import holds
 from compiler.plan import types as t
 from compiler.plan.expr import Call, Case, Cast, Expr, Lambda, Literal, Op, Variable, conjunction
+from compiler.plan.schema import Schema
+
+if TYPE_CHECKING:
+    from compiler.analysis.expressions import ExpressionBinder
 
 # Values that come twice change nothing in these.
 _OF_A_SET: Final = frozenset(
@@ -14,6 +25,52 @@ _OF_A_SET: Final = frozenset(
 )
 DISTINCT: Final = frozenset({"count", "sum", "avg", "mean", "collect_list", "array_agg"}) | _OF_A_SET
 """The aggregate functions that can be given DISTINCT values."""
+
+_FIX: Final = "compare what is in it, or its text: to_json(…)"
+
+
+def check_set(binder: ExpressionBinder, name: str, args: Sequence[Expr], trees: Sequence[exp.Expr]) -> None:
+    """Refuses DISTINCT over values that a set cannot have.
+
+    Raises:
+        DiagnosticError: HR206.
+    """
+    for arg, tree in zip(args, trees, strict=True):
+        if holds(arg.type, _is_map):
+            message = f"DISTINCT inside `{name}` cannot take {arg.type}"
+            raise binder.error(codes.TYPE_MISMATCH, message, tree, cause=_cause("MAP"), fix=_FIX)
+
+
+def check_rows(schema: Schema, what: str, span: Span) -> None:
+    """Refuses to remove duplicates of rows that cannot be told from one another.
+
+    Raises:
+        DiagnosticError: HR206.
+    """
+    for field in schema:
+        problem = incomparable(field.type)
+        if problem is not None:
+            message = f"{what} cannot take column `{field.name}`, {field.type}"
+            raise DiagnosticError(Diagnostic(codes.TYPE_MISMATCH, message, span, cause=problem, fix=_FIX))
+
+
+def incomparable(found: t.DataType) -> str | None:
+    """Why rows cannot be told apart by values of a type; None if they can."""
+    if holds(found, _is_map):
+        return _cause("MAP")
+    return _cause("VARIANT") if holds(found, _is_variant) else None
+
+
+def _cause(word: str) -> str:
+    return f"Spark does not compare values of {word}, so it cannot tell which are the same"
+
+
+def _is_map(found: t.DataType) -> bool:
+    return isinstance(found, t.Map)
+
+
+def _is_variant(found: t.DataType) -> bool:
+    return found == t.VARIANT
 
 
 def rewrite_distinct(expr: Call) -> Expr:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from compiler.analysis import typing as rules
 from compiler.analysis.calls import bind_call, bind_special
-from compiler.analysis.constants import CONSTANTS, check_conversion
+from compiler.analysis.constants import CONSTANTS, check_alternatives, check_conversion
 from compiler.analysis.flink import bind_niladic
 from compiler.analysis.lambdas import unknown_variable
 from compiler.analysis.operators import OPERATORS
@@ -274,6 +274,8 @@ class ExpressionBinder:
         default = self.bind(last) if last is not None else None
         results = [then for _, then in branches] + ([default] if default else [])
         found = self._common(results, tree)
+        places = [branch.args["true"] for branch in tree.args["ifs"]] + ([last] if last is not None else [])
+        check_alternatives(self, zip(results, places, strict=True), found)
         nullable = default is None or any(r.nullable for r in results)
         return Case(found, nullable, tuple(branches), default)
 

@@ -21,6 +21,20 @@ def misfit(source: t.DataType, target: t.DataType) -> str | None:
     return f"{source} is not converted to {target} implicitly"
 
 
+def may_be_none(source: t.DataType, target: t.DataType) -> bool:
+    """Whether a text in `source` may be none of `target`: no number, no date, neither true nor false."""
+    if source == t.STRING:
+        return target not in (t.STRING, t.BINARY, t.VARIANT)
+    if isinstance(source, t.Array) and isinstance(target, t.Array):
+        return may_be_none(source.element, target.element)
+    if isinstance(source, t.Map) and isinstance(target, t.Map):
+        return may_be_none(source.key, target.key) or may_be_none(source.value, target.value)
+    if isinstance(source, t.Struct) and isinstance(target, t.Struct):
+        pairs = zip(source.fields, target.fields, strict=False)
+        return any(may_be_none(given.type, wanted.type) for given, wanted in pairs)
+    return False
+
+
 def _into_timestamp(source: t.DataType, target: t.Timestamp) -> str | None:
     if source == t.DATE:
         return None

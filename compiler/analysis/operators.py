@@ -80,10 +80,19 @@ def _index(binder: ExpressionBinder, tree: exp.Expr) -> Expr:
         return bind_call(binder, "map", list(tree.expressions), tree)
     arg, index = binder.bind(tree.this), binder.bind(tree.expressions[0])
     if isinstance(arg.type, t.Array) and t.is_integral(index.type):
+        _check_place(binder, index, tree.expressions[0])
         return Op(arg.type.element, True, "[]", (arg, index))
     if isinstance(arg.type, t.Map):
         return Op(arg.type.value, True, "[]", (arg, index))
     raise binder.error(codes.TYPE_MISMATCH, f"{arg.type} has no element [{index.type}]", tree)
+
+
+def _check_place(binder: ExpressionBinder, index: Expr, tree: exp.Expr) -> None:
+    if isinstance(index, Literal) and isinstance(index.value, int) and index.value < 0:
+        message = f"there is no element [{index.value}]"
+        cause = "places begin with 0, and another fails on every row"
+        fix = f"write element_at(…, {index.value}), which counts from the end"
+        raise binder.error(codes.IMPOSSIBLE_VALUE, message, tree, cause=cause, fix=fix)
 
 
 def _field(binder: ExpressionBinder, tree: exp.Expr) -> Expr:

@@ -5,15 +5,17 @@ All raise DiagnosticError for a mistake in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlglot import exp
 
 from compiler.analysis.calls import bind_call
+from compiler.analysis.constant_arguments import constant_error
 from compiler.diagnostics import codes
+from compiler.functions.constant_arguments import like, regex
 from compiler.plan import types as t
-from compiler.plan.expr import Expr, Op
+from compiler.plan.expr import Expr, Literal, Op
 
 if TYPE_CHECKING:
     from compiler.analysis.expressions import ExpressionBinder
@@ -71,11 +73,34 @@ def bind_pattern(binder: ExpressionBinder, tree: exp.Expr) -> Expr:
     """LIKE, ILIKE and RLIKE."""
     escape: tuple[Expr, ...] = ()
     if isinstance(tree, exp.Escape):
-        escape = (binder.bind(tree.args["expression"]),)
+        escape = (_escape(binder, tree.args["expression"]),)
         tree = tree.this
     op = _PATTERNS[type(tree)] + (" ESCAPE" if escape else "")
     args = (_string(binder, tree.this), _string(binder, tree.args["expression"]), *escape)
+    _check_pattern(binder, args, tree)
     return Op(t.BOOLEAN, any(a.nullable for a in args), op, args)
+
+
+def _escape(binder: ExpressionBinder, tree: exp.Expr) -> Expr:
+    bound = binder.bind(tree)
+    if isinstance(bound, Literal) and isinstance(bound.value, str) and len(bound.value) == 1:
+        return bound
+    fix = "write for example ESCAPE '!'"
+    raise binder.error(codes.WRONG_VALUE, "ESCAPE must be one character, written out", tree, fix=fix)
+
+
+def _check_pattern(binder: ExpressionBinder, args: Sequence[Expr], tree: exp.Expr) -> None:
+    """Refuses a constant pattern that no text can be compared with."""
+    _, pattern, *escape = args
+    if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
+        return
+    if isinstance(tree, exp.RegexpLike):
+        problem = regex(pattern.value)
+    else:
+        signs = [str(sign.value) for sign in escape if isinstance(sign, Literal)]
+        problem = like(pattern.value, *signs)
+    if problem is not None:
+        raise constant_error(binder, problem, tree.args["expression"])
 
 
 def _string(binder: ExpressionBinder, tree: exp.Expr) -> Expr:

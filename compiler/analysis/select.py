@@ -205,7 +205,14 @@ class QueryBinder:
         nodes = [node for node in bound if node is not None]
         if len(nodes) != len(parts):
             raise Poisoned
-        united = self.builder.union(nodes, [self.span(part) for part in parts], self.span(tree))
+
+        def place(part: int, index: int) -> Span:
+            items = parts[part].args.get("expressions") or ()
+            # What a star gives is written nowhere.
+            named = len(items) == len(nodes[part].schema) and not any(item.is_star for item in items)
+            return self.span(items[index] if named else parts[part])
+
+        united = self.builder.union(nodes, [self.span(part) for part in parts], self.span(tree), place)
         return self.builder.distinct(united, self.span(tree), "UNION") if distinct else united
 
     def _check_set_operation(self, node: exp.SetOperation) -> None:

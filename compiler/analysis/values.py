@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from compiler.analysis.builder import cast_to
+from compiler.analysis.constants import check_alternatives
+from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.scope import Scope
 from compiler.diagnostics import codes
 from compiler.plan import types as t
@@ -39,14 +41,14 @@ def bind_values(binder: QueryBinder, tree: exp.Values) -> Node:
         raise binder.error(codes.COLUMN_NAMES, message, tree)
     names = names or [f"col{index}" for index in range(1, len(rows[0]) + 1)]
     fields = tuple(
-        _column(binder, name, [row[index] for row in bound], [row[index] for row in rows])
+        _column(expressions, name, [row[index] for row in bound], [row[index] for row in rows])
         for index, name in enumerate(names)
     )
     cast = tuple(tuple(cast_to(value, f.type) for value, f in zip(row, fields, strict=True)) for row in bound)
     return Values(binder.builder.uid("values", binder.span(tree)), Schema(fields), cast)
 
 
-def _column(binder: QueryBinder, name: str, values: list[Expr], trees: list[exp.Expr]) -> Field:
+def _column(binder: ExpressionBinder, name: str, values: list[Expr], trees: list[exp.Expr]) -> Field:
     found: t.DataType = t.NULL
     for value, tree in zip(values, trees, strict=True):
         wider = t.common_type(found, value.type)
@@ -54,4 +56,5 @@ def _column(binder: QueryBinder, name: str, values: list[Expr], trees: list[exp.
             message = f"column `{name}` holds {found} and {value.type}, which have no common type"
             raise binder.error(codes.TYPE_MISMATCH, message, tree)
         found = wider
+    check_alternatives(binder, zip(values, trees, strict=True), found)
     return Field(name, found, any(value.nullable for value in values))
