@@ -31,13 +31,20 @@ def conversion_problem(expr: Expr, target: t.DataType) -> str | None:
     if not isinstance(expr, Literal) or isinstance(expr.value, bool):
         return None
     if expr.type == t.STRING and isinstance(expr.value, str):
-        return _text_problem(expr.value, target)
+        return text_problem(expr.value, target)
     if t.is_numeric(expr.type) and isinstance(expr.value, (int, float)):
         return _number_problem(expr, target)
     return None
 
 
-def _text_problem(value: str, target: t.DataType) -> str | None:
+def moment_problem(value: str) -> str | None:
+    """Why a text cannot be read as a time while a query runs; there, `now` and its like are none."""
+    text = value.strip()
+    return f"'{value}' is no time" if text.lower() in _MOMENTS else _timestamp_problem(text)
+
+
+def text_problem(value: str, target: t.DataType) -> str | None:
+    """Why a text cannot become a value of that type; None if it can, or if that is not certain."""
     text = value.strip()
     if t.is_integral(target):
         if not _WHOLE.fullmatch(text):

@@ -75,7 +75,11 @@ def bind_sink(
         primary_key=keys,
         partition_by=partitions,
         span=sink.name.span,
-        places={**resolved.places, "primary_key": _place(sink.primary_key, sink)},
+        places={
+            **resolved.places,
+            "primary_key": _place(sink.primary_key, sink),
+            "partitioned_by": _place(sink.partitioned_by, sink),
+        },
         metadata=metadata,
     )
 

@@ -10,17 +10,18 @@ from sqlglot import exp
 
 from compiler.analysis.builder import Builder, cast_to, identity
 from compiler.analysis.catalog import Poisoned, WithOptions
+from compiler.analysis.datagen import datagen_problems
 from compiler.analysis.expressions import ExpressionBinder
 from compiler.analysis.message_parts import Table
 from compiler.analysis.messages import message_options
 from compiler.analysis.metadata import metadata_keys
 from compiler.analysis.policies import Policies, dead_letters, good_records, read_policies
 from compiler.analysis.scope import Scope
+from compiler.analysis.source_columns import column_problems
 from compiler.connectors.resolve import Resolved, resolve
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError, Reporter
 from compiler.diagnostics.source import Span
-from compiler.diagnostics.suggest import did_you_mean
 from compiler.frozen import frozen
 from compiler.jobplan.formats import OPERATION, OPERATION_COLUMN
 from compiler.jobplan.model import OptionValue
@@ -72,7 +73,7 @@ def bind_source(
     options: dict[str, OptionValue] = {}
     if resolved is not None:
         metadata = metadata_keys(source.columns, resolved.connector, found)
-        _check_fields(source, resolved, found)
+        found.extend(datagen_problems(source, resolved, physical))
         given = dict(metadata)
         record = [field for field in physical if field.name not in given]
         computed = [column.name.value for column in source.columns if column.expression is not None]
@@ -81,6 +82,7 @@ def bind_source(
             source.name, "source", resolved, record, source.primary_key, beside, project.descriptors
         )
         options = message_options(table, found)
+        found.extend(column_problems(source, resolved, record))
         policies = read_policies(source, resolved, project.config.target.trigger_ms, found)
     reporter.extend(found.all())
     if resolved is None or found.has_errors:
@@ -184,24 +186,6 @@ def _physical_columns(source: decl.SourceDecl, reporter: Reporter) -> list[Field
             )
         )
     return fields
-
-
-def _check_fields(source: decl.SourceDecl, resolved: Resolved, reporter: Reporter) -> None:
-    """HR201 for `fields.<column>.…` of a column that is not there."""
-    names = [column.name.value for column in source.columns if column.expression is None]
-    known = {name.lower() for name in names}
-    for option in resolved.options:
-        name = option.split(".")[1] if option.lower().startswith("fields.") else None
-        if name is not None and name.lower() not in known:
-            reporter.add(
-                Diagnostic(
-                    codes.UNKNOWN_COLUMN,
-                    f"source `{source.name.value}` has no column `{name}` to fill",
-                    resolved.places[option],
-                    cause=f"its columns are {', '.join(names)}",
-                    fix=did_you_mean(name, names),
-                )
-            )
 
 
 def _computed_columns(source: decl.SourceDecl, node: Node, builder: Builder, reporter: Reporter) -> Node:

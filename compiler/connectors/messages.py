@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from compiler.connectors.spec import Metadata, Option
+from compiler.connectors.texts import one_sign, some_sign, time_pattern
 from compiler.jobplan.formats import DELETION, DESCRIPTOR, EXCEPT_KEY, MESSAGE_NAME
 from compiler.plan import types as t
 
@@ -33,11 +34,11 @@ KEYS: Final = (
     Option("avro-confluent.basic-auth.user-info", flink=("value.avro-confluent.basic-auth.user-info",)),
 )
 TEXT: Final = (
-    Option("timestamp_format", flink=("timestamp-format",)),
-    Option("csv.delimiter", flink=("csv.field-delimiter",)),
+    Option("timestamp_format", flink=("timestamp-format",), problem=time_pattern),
+    Option("csv.delimiter", flink=("csv.field-delimiter",), problem=some_sign),
     Option("csv.null", flink=("csv.null-literal",)),
-    Option("csv.quote", flink=("csv.quote-character",)),
-    Option("csv.escape", flink=("csv.escape-character",)),
+    Option("csv.quote", flink=("csv.quote-character",), problem=one_sign),
+    Option("csv.escape", flink=("csv.escape-character",), problem=one_sign),
 )
 SENDING: Final = (
     Option("sink.parallelism", "integer", least=1),

@@ -51,12 +51,14 @@ class Resolved:
         options: canonical name to value, in the order of the connector's list; free ones last.
         common: the options that every connector has.
         places: where each option was written, by canonical name.
+        value_places: where its value was.
     """
 
     connector: Connector
     options: dict[str, OptionValue]
     common: dict[str, OptionValue]
     places: dict[str, Span]
+    value_places: dict[str, Span]
 
 
 def resolve(
@@ -84,6 +86,7 @@ def resolve(
     known = _by_spelling((*own, *COMMON[role]))
     values: dict[str, OptionValue] = {}
     places: dict[str, Span] = {}
+    value_places: dict[str, Span] = {}
     # Options that were probably meant by misspelt ones: those are not missing as well.
     meant: set[str | None] = set()
     for option in declared:
@@ -95,10 +98,10 @@ def resolve(
             _report(reporter, codes.UNKNOWN_OPTION, f"option `{name}` is set twice", option.key.span)
         elif found is not None:
             values[name] = _value(found, option.value, reporter)
-            places[name] = option.key.span
+            places[name], value_places[name] = option.key.span, option.value.span
         elif option.key.value.lower().startswith(connector.prefixes) and connector.prefixes:
             values[name] = option.value.value
-            places[name] = option.key.span
+            places[name], value_places[name] = option.key.span, option.value.span
         elif not option.inherited:
             # A SET speaks to all statements after it; what does not concern this one is not its mistake.
             meant.add(_unknown_option(option, connector, known, reporter))
@@ -117,9 +120,9 @@ def resolve(
                     fix=_add(owner, needed.name, needed.choices[0] if needed.choices else "…"),
                 )
             )
-    if connector.problems is not None and role == "source":
+    if connector.problems is not None:
         for name, problem, fix in connector.problems(values):
-            _report(reporter, codes.WRONG_VALUE, problem, places.get(name, owner.span), fix)
+            _report(reporter, codes.WRONG_VALUE, problem, value_places.get(name, owner.span), fix)
     common = {option.name for option in COMMON[role]}
     ordered = [o.name for o in own if o.name in values] + [
         n for n in values if n not in {o.name for o in own}
@@ -129,6 +132,7 @@ def resolve(
         {name: values[name] for name in ordered if name not in common},
         {name: values[name] for name in values if name in common},
         places,
+        value_places,
     )
 
 
@@ -205,6 +209,12 @@ def _value(option: Option, text: Text, reporter: Reporter) -> OptionValue:
     # A reference to the environment is resolved only when the plan runs: its kind is not known before.
     if "${env:" in raw:
         return raw
+    if option.required and option.kind == "string" and not raw.strip():
+        _report(reporter, codes.WRONG_VALUE, f"`{option.name}` is empty", text.span)
+        return raw
+    wrong = option.problem(raw) if option.problem is not None else None
+    if wrong is not None:
+        _report(reporter, codes.WRONG_VALUE, wrong[0], text.span, wrong[1])
     if option.kind == "boolean":
         return _boolean(option, text, reporter)
     if option.kind in ("integer", "number"):

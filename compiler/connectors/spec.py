@@ -23,6 +23,7 @@ class Option:
         choices: the values of a `choice`.
         flink: other spellings, mostly Flink's.
         least: smallest value of a number.
+        problem: what is wrong with a text, and how to mend it; None if nothing is.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Option:
     choices: tuple[str, ...] = ()
     flink: tuple[str, ...] = ()
     least: int | None = None
+    problem: Callable[[str], tuple[str, str] | None] | None = None
 
 
 LOOKUP_TTL = Option(
@@ -80,7 +82,8 @@ class Connector:
         keyed_messages: whether its rows are messages, with columns in a key and columns in a value.
         change_formats: formats of messages that are changes, each with the kinds of change (Flink's names) by
             the codes that the runtime reads; a source of one gives changes, and a sink takes them.
-        problems: looks at all options of a source together; gives an option, what is wrong, and the fix.
+        problems: looks at all options of a source or sink together; gives an option, what is wrong, and
+            the fix.
     """
 
     name: str

@@ -12,12 +12,14 @@ from compiler.analysis.rules.changes_input import changes_input
 from compiler.analysis.rules.database_url import database_url
 from compiler.analysis.rules.delivery import delivery
 from compiler.analysis.rules.groups_over_state import groups_over_state
+from compiler.analysis.rules.key_columns import key_columns
 from compiler.analysis.rules.lookups import lookups
 from compiler.analysis.rules.match_bounds import match_bounds
 from compiler.analysis.rules.no_sink import no_sink
 from compiler.analysis.rules.nondeterministic import nondeterministic
 from compiler.analysis.rules.null_key import null_key
 from compiler.analysis.rules.over_state import over_state
+from compiler.analysis.rules.partition_columns import partition_columns
 from compiler.analysis.rules.primary_key import primary_key
 from compiler.analysis.rules.row_number import row_number
 from compiler.analysis.rules.same_location import same_location
@@ -39,6 +41,8 @@ Rule = Callable[[LogicalPlan], Iterable[Diagnostic]]
 RULES: tuple[Rule, ...] = (
     static_sink,
     sink_columns,
+    partition_columns,
+    key_columns,
     database_url,
     delivery,
     nondeterministic,
