@@ -96,6 +96,25 @@ def test_columns_are_added_on_request_only(
     assert "int in column v, not string" in other.value.diagnostics[0].message
 
 
+def test_a_table_whose_creation_was_cut_off(session: SparkSession, tmp_path: Path) -> None:
+    """A kill leaves the log's folder, and perhaps the first version under the name that it is written by."""
+    log = tmp_path / "table" / "_delta_log"
+    log.mkdir(parents=True)
+    writer(session, tmp_path, KV).check_empty()
+    (log / ".00000000000000000000.json.5f0a.tmp").write_text("{")
+    out = writer(session, tmp_path, KV)
+    out.check_empty()
+    out.empty()
+    assert out.write(0, session.createDataFrame([("a", 1)], "k string, v int"))
+    assert out.rows_written == 1
+    out.empty()
+    log.mkdir(parents=True)
+    (log / "notes").write_text("theirs")
+    with pytest.raises(DiagnosticError) as refused:
+        writer(session, tmp_path, KV)
+    assert refused.value.diagnostics[0].code.name == "HR404"
+
+
 def test_an_append_is_one_job_and_rivals_write_an_epoch_once(session: SparkSession, tmp_path: Path) -> None:
     rows = session.createDataFrame([("a", 1)], "k string, v int")
     ours, rival = writer(session, tmp_path, KV), writer(session, tmp_path, KV)

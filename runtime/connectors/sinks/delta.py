@@ -55,8 +55,7 @@ class DeltaWriter:
         """Looks for other people's files, and for epochs of a checkpoint that is gone."""
         self._incarnation = incarnation
         if not self._is_table():
-            if not ownership.is_empty(self.folder):
-                raise ownership.foreign(self._sink.uid, self.folder, "the folder is not a Delta table")
+            self._check_free()
             return
         epochs = self._epochs()
         others = [app for app in epochs if app.startswith(self._prefix()) and app != self._app()]
@@ -102,8 +101,7 @@ class DeltaWriter:
     def check_empty(self) -> None:
         """The table must be made by this sink, and no other application may have committed to it."""
         if not self._is_table():
-            if not ownership.is_empty(self.folder):
-                raise ownership.foreign(self._sink.uid, self.folder, "the folder is not a Delta table")
+            self._check_free()
             return
         _, snapshot = _snapshot(self._ctx.session, self.folder)
         properties = snapshot.metadata().configuration()
@@ -133,8 +131,15 @@ class DeltaWriter:
         return self._prefix() + self._incarnation
 
     def _is_table(self) -> bool:
-        log = self.folder / _LOG
-        return log.is_dir() and any(log.iterdir())
+        """Whether the log has a version; what a kill leaves of the first one has another name."""
+        return any((self.folder / _LOG).glob("[0-9]*"))
+
+    def _check_free(self) -> None:
+        """The folder must be empty, but for the log of a table whose creation was cut off."""
+        log = [entry for entry in (self.folder / _LOG).rglob("*") if entry.is_file()]
+        cut_off = all(entry.name.startswith(".") for entry in log)
+        if not ownership.is_empty(self.folder, *([_LOG] if cut_off else [])):
+            raise ownership.foreign(self._sink.uid, self.folder, "the folder is not a Delta table")
 
     def _epochs(self) -> dict[str, int]:
         """The newest version of each application that has committed to the table."""
@@ -158,6 +163,8 @@ class DeltaWriter:
             self._judge(DeltaTable.forPath(session, str(self.folder)).toDF().schema)
             return
 
+        # Delta creates no table in a folder that has anything in it.
+        shutil.rmtree(self.folder / _LOG, ignore_errors=True)
         builder = DeltaTable.createIfNotExists(session).location(str(self.folder))
         for column in self._sink.columns:
             builder = builder.addColumn(column.name, column.type)

@@ -54,9 +54,10 @@ def write_marker(folder: Path, marker: Marker) -> None:
     write_atomically(folder / MARKER, json.dumps({"headrace": 1, **asdict(marker)}, indent=2) + "\n")
 
 
-def is_empty(folder: Path) -> bool:
-    """Whether nobody has anything in it; what a killed claim left does not count."""
-    return not folder.exists() or all(entry.name.startswith(TEMPORARY) for entry in folder.iterdir())
+def is_empty(folder: Path, *passed_over: str) -> bool:
+    """Whether nobody has anything in it; what a killed claim left does not count, nor do some names."""
+    names = [entry.name for entry in folder.iterdir()] if folder.exists() else []
+    return all(name.startswith(TEMPORARY) or name in passed_over for name in names)
 
 
 def foreign(sink: str, path: Path | str, cause: str, place: str = "path") -> DiagnosticError:
