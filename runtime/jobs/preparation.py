@@ -15,7 +15,16 @@ from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.codec import to_json
-from compiler.jobplan.model import GroupMemory, JobPlan, LookupTable, Manifest, Options, Query, Scan
+from compiler.jobplan.model import (
+    GroupMemory,
+    JobPlan,
+    LookupTable,
+    Manifest,
+    Options,
+    Query,
+    Scan,
+    Watermark,
+)
 from runtime.connectors import paths
 from runtime.connectors.packages import modules_of
 from runtime.connectors.sinks import SINKS
@@ -243,14 +252,9 @@ def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
 def _check_state(job: Job, query: Query, memory: GroupMemory | None) -> list[Diagnostic]:
     checkpoint = job.root.checkpoint(query.uid)
     if checkpoint.last_begun < 0:
-        return []
+        return _check_logs(job, query, checkpoint)
     checkpoint.incarnation()
-    found = check_parallelism(query, checkpoint.state_partitions)
-    if not job.environment.missing(query):
-        for op in job.environment.resolve(query).operators:
-            if isinstance(op, Scan):
-                log = checkpoint.path / "sources" / op.read_name
-                found += SOURCES[op.connector].check_log(op, log, checkpoint.in_flight)
+    found = check_parallelism(query, checkpoint.state_partitions) + _check_logs(job, query, checkpoint)
     if memory is not None:
         found += check_state(query, memory)
     current = job.root.current(query.uid)
@@ -267,6 +271,46 @@ def _check_state(job: Job, query: Query, memory: GroupMemory | None) -> list[Dia
             found += check_reads(query, before)
             if checkpoint.in_flight:
                 found += job.environment.missing(before)
+    return found
+
+
+def _check_logs(job: Job, query: Query, checkpoint: Checkpoint) -> list[Diagnostic]:
+    """What the logs of its sources say, which they write before an epoch begins."""
+    if job.environment.missing(query):
+        return []
+    scans = stream_reads(job.environment.resolve(query))
+    last = checkpoint.last_committed
+    done = checkpoint.ends(last) if last >= 0 else (None,) * len(scans)
+    if len(done) != len(scans):
+        # Reads have come or gone, of which Spark will tell.
+        return []
+    found: list[Diagnostic] = []
+    for scan, offset in zip(scans, done, strict=True):
+        if scan is None:
+            continue
+        log = checkpoint.path / "sources" / scan.read_name
+        found += SOURCES[scan.connector].check_log(scan, log, offset)
+    return found
+
+
+def stream_reads(query: Query) -> list[Scan | None]:
+    """What a query's stream reads, in the order of Spark's offsets: that of the plan, from left to right.
+
+    None stands for the times that move a silent source on (`runtime.spark.control`).
+    """
+    operators = {op.id: op for op in query.operators}
+    found: list[Scan | None] = []
+
+    def visit(identity: str) -> None:
+        op = operators[identity]
+        if isinstance(op, Scan):
+            found.append(op)
+        for below in op.inputs:
+            visit(below)
+        if isinstance(op, Watermark) and op.idle_timeout_ms is not None:
+            found.append(None)
+
+    visit(query.trunk)
     return found
 
 

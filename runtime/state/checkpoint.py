@@ -121,11 +121,15 @@ class Checkpoint:
             raise self.broken(f"{self.path / 'offsets' / str(epoch)} has no offset")
         return before, after
 
+    def ends(self, epoch: int) -> tuple[str | None, ...]:
+        """How far an epoch reads each source, in the order of the plan; None where nothing has ever come."""
+        return tuple(None if line == "-" else line for line in self._lines(epoch)[2:])
+
     def _offset(self, epoch: int) -> str | None:
-        lines = self._lines(epoch)[2:]
-        if len(lines) not in (1, 2):
-            raise self.broken(f"{self.path / 'offsets' / str(epoch)} has {len(lines)} offsets instead of one")
-        return None if lines[0] == "-" else lines[0]
+        found = self.ends(epoch)
+        if len(found) not in (1, 2):
+            raise self.broken(f"{self.path / 'offsets' / str(epoch)} has {len(found)} offsets instead of one")
+        return found[0]
 
     def begin_close(self) -> None:
         """Begins one more epoch, with a watermark behind everything."""

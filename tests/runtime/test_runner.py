@@ -187,6 +187,34 @@ def test_a_file_that_an_unfinished_epoch_needs_must_not_be_gone(
     assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1)]
 
 
+def test_a_file_that_was_found_for_an_epoch_must_not_be_gone(session: SparkSession, tmp_path: Path) -> None:
+    """Spark 4.2.0 notes the files of an epoch before the epoch, and lets go of those that it misses later."""
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", "many"))
+    assert run(plans.copy_plan(), tmp_path, session=session).failures
+    # As if it had been killed in between.
+    for entry in (checkpoint(tmp_path).path / "offsets").iterdir():
+        entry.unlink()
+    assert not checkpoint(tmp_path).in_flight
+    (tmp_path / "in" / "a.csv").rename(tmp_path / "a.csv")
+    with pytest.raises(DiagnosticError) as first:
+        run(plans.copy_plan(), tmp_path, session=session)
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1))
+    plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:02", "y", "many"))
+    assert run(plans.copy_plan(), tmp_path, session=session).failures
+    # The epoch has taken up what was found before it.
+    assert checkpoint(tmp_path).ends(0) == ('{"logOffset":1}',)
+    (tmp_path / "in" / "a.csv").unlink()
+    with pytest.raises(DiagnosticError) as second:
+        run(plans.copy_plan(), tmp_path, session=session)
+    for error in (first, second):
+        (found,) = error.value.diagnostics
+        assert (found.code.name, f"{tmp_path}/in/a.csv" in found.message) == ("HR605", True)
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:01", "x", 1))
+    plans.put(tmp_path / "in", "b.csv", ("2024-01-01 00:00:02", "y", 2))
+    assert run(plans.copy_plan(), tmp_path, session=session).failures == ()
+    assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1), ("y", 2)]
+
+
 @pytest.mark.parametrize(
     ("text", "columns"),
     [
@@ -329,3 +357,6 @@ def test_two_sources_of_one_query_and_a_file_that_changed(session: SparkSession,
     assert warning.code.name == "HR409"
     assert f"{tmp_path}/in/a b.csv" in warning.message
     assert tuples_of(tmp_path / "out", "k", "v") == [("x", 1), ("y", 2), ("z", 3)]
+    # The two have not come equally far, and nobody needs what either has read.
+    (tmp_path / "in2" / "b.csv").unlink()
+    assert run(other, tmp_path, session=session).failures == ()

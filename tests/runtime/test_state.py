@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import Branches, Filter, GroupMemory, Manifest, Query, Seed, Union
+from runtime.jobs.preparation import stream_reads
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
 from runtime.state.fence import jvm_fence
@@ -203,6 +204,15 @@ def test_reads_of_one_source_that_change_places_are_refused() -> None:
     assert check_reads(replace(query, operators=(first, kept)), query) == []
     changed = replace(kept, predicate="v > 2")
     assert check_reads(replace(query, operators=(first, second, changed, named, union)), query) == []
+
+
+def test_offsets_are_in_the_order_of_the_plan() -> None:
+    """Spark has no names for them: a source with an idle timeout has one more, that of its control files."""
+    first, second = plans.scan(), replace(plans.scan(), id="scan2", uid="orders2", read_name="orders2")
+    marked = plans.watermark(idle_timeout_ms=1000), replace(plans.watermark("scan2"), id="wm2")
+    union = Union("union", "m.union", ("wm", "wm2"))
+    query = replace(plans.copy_plan().queries[0], operators=(second, first, *marked, union), trunk="union")
+    assert stream_reads(query) == [first, None, second]
 
 
 def test_parallelism_of_the_state_stays() -> None:

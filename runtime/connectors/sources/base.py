@@ -20,13 +20,14 @@ class Source(Protocol):
         """What stands in the way of a run and can be seen without a session."""
         ...
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
         """What the source's own log in the checkpoint says against its input as it is now.
 
         Args:
             scan: the source, with its options resolved.
             log: the log's folder.
-            in_flight: whether the newest entry belongs to an epoch that runs again.
+            done: the offset up to which epochs that are done have read, as the source wrote it; None if
+                there is none.
         """
         ...
 

@@ -37,7 +37,7 @@ class DatagenSource:
         """Nothing outside the plan is needed."""
         return []
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
         """Rows that were made stay as they are."""
         return []
 

@@ -30,7 +30,7 @@ class DeltaSource:
         found = no_table(scan.source, str(scan.options["path"]), project_dir)
         return [found] if found else []
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
         """Nothing: the table's own log says what an epoch reads, and Delta fails if it is gone."""
         return []
 

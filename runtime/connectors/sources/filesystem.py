@@ -41,24 +41,27 @@ class FilesystemSource:
             )
         ]
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
-        """Files that an epoch in flight needs and that are gone, and files that changed after they were read.
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
+        """Files that are yet to be read and that are gone, and files that changed after they were read.
 
-        Spark 4.2 drops a missing file from a replayed epoch without a word; and it knows files by their
-        paths, so that it never looks again at one that it has read.
+        Spark 4.2 lists files for an epoch before the epoch has begun, and drops one that is missing later
+        without a word; and it knows files by their paths, so that it never looks again at one that it has
+        read.
         """
-        gone = sorted(_gone(log)) if in_flight else []
+        entries, last = _entries(log), _entry_of(done)
+        gone = sorted(_gone(entries, last))
         if gone:
             more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
             return [
                 Diagnostic(
                     MISSING_PATH,
                     f"{gone[0]}{more} of source {scan.source} is gone, which an unfinished epoch has to read",
-                    cause="a sink may hold its rows already; without it the others would never get them",
+                    cause="a run was cut off after it had found the file; a sink may hold its rows already, "
+                    "and without it the others would never get them",
                     fix="bring the file back; to leave its rows out, put a file without rows in its place",
                 )
             ]
-        changed = sorted(_changed(log, in_flight))
+        changed = sorted(_changed(entries, last))
         if not changed:
             return []
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -192,32 +195,27 @@ def _read_between(log: Path, first: int, last: int) -> list[str]:
     return list(found)
 
 
-def _gone(log: Path) -> set[str]:
-    """Local files of the epoch in flight that do not exist.
+def _entry_of(offset: str | None) -> int:
+    """The last entry of the log that an offset takes in."""
+    found = json.loads(offset) if offset is not None else None
+    return int(found.get("logOffset", -1)) if isinstance(found, dict) else -1
 
-    They are those of the log's newest entry, if it was written after the last epoch was committed.
-    """
-    entries = _entries(log)
-    newest = max((number for _, number in entries.values()), default=-1)
-    commits = [c for c in (log.parent.parent / "commits").glob("*") if c.name.isdigit()]
-    last = max(commits, key=lambda c: int(c.name), default=None)
-    written = next((f for name in (f"{newest}", f"{newest}.compact") if (f := log / name).exists()), None)
-    if written is None or (last is not None and written.stat().st_mtime_ns < last.stat().st_mtime_ns):
-        return set()
+
+def _gone(entries: dict[str, tuple[int, int]], last: int) -> set[str]:
+    """Local files of the entries behind one that do not exist."""
     return {
         path
         for uri, (_, number) in entries.items()
-        if number == newest and (path := _local(uri)) and not Path(path).exists()
+        if number > last and (path := _local(uri)) and not Path(path).exists()
     }
 
 
-def _changed(log: Path, in_flight: bool) -> set[str]:
-    entries = _entries(log)
-    newest = max((number for _, number in entries.values()), default=-1)
+def _changed(entries: dict[str, tuple[int, int]], last: int) -> set[str]:
+    """Local files of the entries up to one that are not as they were when they were found."""
     return {
         path
         for uri, (read_at, number) in entries.items()
-        if not (in_flight and number == newest)
+        if number <= last
         # A file that is gone has been read to its end; nothing is lost.
         if (path := _local(uri)) and (now := _modified(path)) is not None and now != read_at
     }

@@ -37,7 +37,7 @@ class JdbcSource:
         """Nothing: the server is asked when the query starts."""
         return []
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
         """Nothing: what was read lies beside the log."""
         return []
 

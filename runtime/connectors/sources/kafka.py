@@ -32,7 +32,7 @@ class KafkaSource:
             return [bad_option(f"source {scan.source}", error)]
         return []
 
-    def check_log(self, scan: Scan, log: Path, in_flight: bool) -> list[Diagnostic]:
+    def check_log(self, scan: Scan, log: Path, done: str | None) -> list[Diagnostic]:
         """Records that are gone are Kafka's to tell: `on_data_loss`."""
         return []
 
