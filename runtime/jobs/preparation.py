@@ -6,7 +6,7 @@ All that can be found wrong is found before anything is changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from compiler.jobplan.model import (
     Options,
     Query,
     Scan,
+    Sink,
     Watermark,
 )
 from runtime.connectors import paths
@@ -56,10 +57,16 @@ class Job:
     say: Callable[[str], None]
     warnings: list[Diagnostic] = field(default_factory=list)
 
-    def sink_context(self, query: Query) -> SinkContext:
-        """What the writers of a query need."""
-        done = self.root.checkpoint(query.uid).last_committed
-        return SinkContext(self.session, self.plan.project, self.project_dir, self.say, done)
+    def sink_context(self, query: Query, begun: Mapping[str, Sink]) -> SinkContext:
+        """What the writers of a query need, given its sinks as an earlier plan began the epoch in flight."""
+        return SinkContext(
+            self.session,
+            self.plan.project,
+            self.project_dir,
+            self.say,
+            last_committed=self.root.checkpoint(query.uid).last_committed,
+            begun=begun,
+        )
 
 
 def live_queries(plan: JobPlan, select: Collection[str] | None) -> tuple[Query, ...]:
@@ -140,9 +147,9 @@ def refresh(job: Job, queries: tuple[Query, ...]) -> None:
         writer.empty()
 
 
-def writers_of(job: Job, query: Query) -> dict[str, Writer]:
+def writers_of(job: Job, query: Query, begun: Mapping[str, Sink] | None = None) -> dict[str, Writer]:
     """A writer for each sink that is still there."""
-    context = job.sink_context(query)
+    context = job.sink_context(query, begun or {})
     return {s.uid: SINKS[s.connector](s, context) for s in query.sinks if not s.removed}
 
 
@@ -156,8 +163,8 @@ def build(job: Job, query: Query, plan: JobPlan, sha256: str) -> Execution:
     checkpoint = job.root.checkpoint(query.uid)
     checkpoint.tidy()
     incarnation = checkpoint.incarnation()
-    writers = writers_of(job, resolved)
     begun = _sinks_that_began(job, query)
+    writers = writers_of(job, resolved, begun)
     found: list[Diagnostic] = []
     for uid, writer in writers.items():
         # A sink that came after the epoch in flight had begun has nothing of it.
@@ -206,13 +213,18 @@ def _begun(job: Job, query: Query, current: Current) -> tuple[JobPlan, Query | N
     return plan, next((q for q in plan.queries if q.uid == query.uid), None)
 
 
-def _sinks_that_began(job: Job, query: Query) -> frozenset[str] | None:
-    """The sinks that may have rows of the epoch in flight; None if it is any, or no epoch is in flight."""
+def _sinks_that_began(job: Job, query: Query) -> dict[str, Sink] | None:
+    """The sinks of an earlier plan that may have rows of the epoch in flight.
+
+    None if any may, or no epoch is in flight.
+    """
     current = job.root.current(query.uid)
     if not job.root.checkpoint(query.uid).in_flight or current is None or current.plan == job.sha256:
         return None
     _, begun = _begun(job, query, current)
-    return None if begun is None else frozenset(sink.uid for sink in begun.sinks if not sink.removed)
+    if begun is None:
+        return None
+    return {sink.uid: sink for sink in job.environment.resolve(begun).sinks if not sink.removed}
 
 
 def _seen(job: Job, query: Query, checkpoint: Checkpoint) -> bool:

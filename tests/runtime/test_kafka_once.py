@@ -228,6 +228,17 @@ def test_a_sink_that_comes_amid_an_epoch_has_all_of_it(
         assert values(kafka, name) == ["x" * 2000 + ",0"]
 
 
+def test_another_topic_amid_an_epoch_that_no_topic_has(
+    session: SparkSession, kafka: str, tmp_path: Path
+) -> None:
+    plans.put(tmp_path / "in", "a.csv", ("2024-01-01 00:00:00", "x" * 2000, 0))
+    topic, other = make_topic(kafka), make_topic(kafka)
+    small = orders(kafka, topic, **{"properties.message.max.bytes": "1000", "sink.parallelism": 1})
+    assert [f.code.name for f in run(copying(small), tmp_path, session=session).failures] == ["HR421"]
+    assert run(copying(orders(kafka, other)), tmp_path, session=session).failures == ()
+    assert (values(kafka, topic), values(kafka, other)) == ([], ["x" * 2000 + ",0"])
+
+
 def test_epochs_are_forgotten_whatever_was_forgotten_before(session: SparkSession, kafka: str) -> None:
     topic = make_topic(kafka)
     admin = AdminClient({"bootstrap.servers": kafka})

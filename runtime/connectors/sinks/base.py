@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -29,6 +29,7 @@ class SinkContext:
         say: prints for development sinks.
         last_committed: the newest epoch that is done under the checkpoint (-1: none). One that has begun
             after it is in flight, and its rows may be in the output.
+        begun: the sinks, by uid, as an earlier plan has them that began the epoch in flight.
     """
 
     session: SparkSession
@@ -36,6 +37,7 @@ class SinkContext:
     project_dir: Path
     say: Callable[[str], None]
     last_committed: int = -1
+    begun: Mapping[str, Sink] = field(default_factory=dict)
 
 
 class Writer(Protocol):

@@ -30,6 +30,8 @@ from runtime.connectors.sinks.kafka_resent import ResendingKafkaWriter
 _T = TypeVar("_T")
 _RETRIES = 5
 _MOST_TASKS = 8
+# Options that name the groups of a ledger. Not the brokers, of which one may be spelled in many ways.
+_LEDGER = ("topic", "sink.transactional-id-prefix")
 
 
 def kafka_writer(sink: Sink, ctx: SinkContext) -> Writer:
@@ -77,6 +79,8 @@ class KafkaWriter:
             self._tasks, self._done, self._begun = len(epochs), min(epochs), max(epochs)
         if last_epoch <= self._ctx.last_committed:
             self._claim(last_epoch + 1)
+        elif not self._tasks and self._is_elsewhere():
+            self._claim(last_epoch)
 
     def has(self, epoch: int) -> bool:
         """Whether the topic has rows of the epoch, or may have: what the broker forgot counts as there."""
@@ -115,6 +119,11 @@ class KafkaWriter:
             return
         self._note(epoch - 1, wanted)
         self._tasks = wanted
+
+    def _is_elsewhere(self) -> bool:
+        """Whether the epoch in flight was begun with another ledger, so that this one never knew of it."""
+        before = self._ctx.begun.get(self._sink.uid)
+        return before is not None and any(before.options.get(n) != self._sink.options.get(n) for n in _LEDGER)
 
     def _note(self, epoch: int, count: int) -> None:
         record = Record(self._incarnation, epoch, count)
