@@ -160,6 +160,7 @@ UNSTORABLE_VALUE = Code("HR418", "table does not take a row")
 NO_TOPIC = Code("HR419", "topic does not exist")
 FORGOTTEN_EPOCHS = Code("HR420", "broker has forgotten an epoch")
 UNSENDABLE_ROW = Code("HR421", "topic does not take a row")
+OUTPUT_GONE = Code("HR422", "output lacks what its state has written")
 
 # HR5xx: state
 STATE_INCOMPATIBLE = Code("HR501", "state was written by another shape of the query")

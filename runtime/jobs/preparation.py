@@ -65,6 +65,9 @@ class Job:
             self.project_dir,
             self.say,
             last_committed=self.root.checkpoint(query.uid).last_committed,
+            remembered=frozenset(
+                uid for group in self.root.manifest().groups if group.uid == query.uid for uid in group.sinks
+            ),
             begun=begun,
         )
 

@@ -29,6 +29,7 @@ class SinkContext:
         say: prints for development sinks.
         last_committed: the newest epoch that is done under the checkpoint (-1: none). One that has begun
             after it is in flight, and its rows may be in the output.
+        remembered: uids of the sinks that the query had when it last began to run.
         begun: the sinks, by uid, as an earlier plan has them that began the epoch in flight.
     """
 
@@ -37,6 +38,7 @@ class SinkContext:
     project_dir: Path
     say: Callable[[str], None]
     last_committed: int = -1
+    remembered: frozenset[str] = frozenset()
     begun: Mapping[str, Sink] = field(default_factory=dict)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from runtime.files import write_atomically
+
 MANIFEST = "_spark_metadata"
 _FORMATS = {
     "parquet": "parquet.ParquetFileFormat",
@@ -57,10 +59,13 @@ class FileEpochs:
         self._format = getattr(getattr(sources, package), kind)()
         self._hadoop = self._session.sessionState().newHadoopConf()
         self._shipped = jvm.org.apache.spark.util.SerializableConfiguration(self._hadoop)
-        log = execution.streaming.sinks.FileStreamSinkLog
-        self._log = log(
-            log.VERSION(), self._session, str(folder / MANIFEST), self._milliseconds(jvm, retention)
+        sinks = execution.streaming.sinks
+        self._version = int(sinks.FileStreamSinkLog.VERSION())
+        self._log = sinks.FileStreamSinkLog(
+            self._version, self._session, str(folder / MANIFEST), self._milliseconds(jvm, retention)
         )
+        gateway: Any = session.sparkContext._gateway
+        self._no_files = gateway.new_array(sinks.SinkFileStatus, 0)
 
     def serves(self, session: SparkSession) -> bool:
         """Whether rows of this session can be written."""
@@ -95,6 +100,22 @@ class FileEpochs:
             0,
         )
         return int(counters.apply("numOutputRows").value())
+
+    def pass_over(self, written: int, done: int) -> None:
+        """Lists no files for the epochs that the log lacks: Spark's readers want its entries without a gap.
+
+        Args:
+            written: the newest epoch that the log has, -1 if it is empty.
+            done: the last epoch to pass over.
+        """
+        if written < 0:
+            # Readers begin at the last entry that has all before it, which Spark makes of those.
+            interval = int(self._log.compactInterval())
+            written = (done + 1) // interval * interval - 1
+            if written >= 0:
+                write_atomically(Path(self._path, MANIFEST, f"{written}.compact"), f"v{self._version}")
+        for epoch in range(written + 1, done + 1):
+            self._log.add(epoch, self._no_files)
 
     def _milliseconds(self, jvm: Any, number: int | None) -> Any:
         if number is None:

@@ -54,6 +54,9 @@ class FilesystemWriter:
             raise ownership.other_incarnation(self._sink.uid, self.folder)
         if written > last_epoch:
             raise ownership.newer_than_state(self._sink.uid, self.folder, written, last_epoch)
+        done = self._ctx.last_committed
+        if written < done and self._sink.uid in self._ctx.remembered:
+            raise ownership.older_than_state(self._sink.uid, self.folder, written, done)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if found != claim:
@@ -62,6 +65,10 @@ class FilesystemWriter:
             problem = f"sink {self._sink.uid} cannot write to {self.folder}"
             raise DiagnosticError(Diagnostic(NOT_WRITABLE, problem, cause=error.strerror)) from error
         self._delete_orphans()
+        if written < done:
+            # The sink came later than the state.
+            self._files(self._ctx.session).pass_over(written, done)
+            self._epochs = None
 
     def has(self, epoch: int) -> bool:
         """Whether the manifest lists the epoch."""

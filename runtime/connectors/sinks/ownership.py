@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from compiler.diagnostics.codes import FOREIGN_OUTPUT, NOT_WRITABLE, OTHER_INCARNATION
+from compiler.diagnostics.codes import FOREIGN_OUTPUT, NOT_WRITABLE, OTHER_INCARNATION, OUTPUT_GONE
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.jobplan.model import Sink
 from runtime.connectors import paths
@@ -95,5 +95,20 @@ def newer_than_state(sink: str, path: Path | str, written: int, begun: int) -> D
             cause="the state was set back to an older copy; the epochs in between would be taken for "
             "written and be skipped",
             fix="bring the newest state back, or run with --full-refresh",
+        )
+    )
+
+
+def older_than_state(sink: str, path: Path | str, written: int, done: int) -> DiagnosticError:
+    """The refusal to go on in an output that lacks epochs which will not come again."""
+    has = f"only those up to {written}" if written >= 0 else "none of them"
+    return DiagnosticError(
+        Diagnostic(
+            OUTPUT_GONE,
+            f"{path} lacks epochs of sink {sink} that its state has written",
+            cause=f"the epochs up to {done} are done, and {has} are there: it was emptied or set back to an "
+            "older copy, or the sink was given another path; their rows do not come again",
+            fix="bring back what was there; or run with --full-refresh, which starts over; or give the sink "
+            "another uid with its path, with which it begins anew",
         )
     )
