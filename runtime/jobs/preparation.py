@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,6 @@ from compiler.jobplan.model import (
     Query,
     Scan,
     Sink,
-    Watermark,
 )
 from runtime.connectors import paths
 from runtime.connectors.packages import modules_of
@@ -41,6 +41,7 @@ from runtime.spark.context import Context
 from runtime.state.checkpoint import Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
 from runtime.state.plans import load_plan
+from runtime.state.reads import read_names, stream_reads
 from runtime.state.root import Current, StateRoot
 
 
@@ -205,7 +206,7 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
         raise checkpoint.broken(f"plan {current.plan} does not have the query")
     if _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
         return (query, job.plan, job.sha256) if closing else None
-    if not closing and begun.reads == query.reads and not _seen(job, begun, checkpoint):
+    if not closing and set(begun.reads) == set(query.reads) and not _seen(job, begun, checkpoint):
         return None
     return begun, plan, current.plan
 
@@ -257,6 +258,7 @@ def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
     )
     for query in queries:
         checkpoint = job.root.checkpoint(query.uid)
+        checkpoint.arrange(_reads_that_ran(job, query), read_names(query))
         if not query.state:
             # Whoever needed one is gone, and Spark takes it for a query's that has lost its operators.
             checkpoint.drop_state()
@@ -293,40 +295,27 @@ def _check_logs(job: Job, query: Query, checkpoint: Checkpoint) -> list[Diagnost
     """What the logs of its sources say, which they write before an epoch begins."""
     if job.environment.missing(query):
         return []
-    scans = stream_reads(job.environment.resolve(query))
     last = checkpoint.last_committed
-    done = checkpoint.ends(last) if last >= 0 else (None,) * len(scans)
-    if len(done) != len(scans):
-        # Reads have come or gone, of which Spark will tell.
-        return []
+    done = checkpoint.ends(last, _reads_that_ran(job, query)) if last >= 0 else {}
     found: list[Diagnostic] = []
-    for scan, offset in zip(scans, done, strict=True):
-        if scan is None:
-            continue
-        log = checkpoint.path / "sources" / scan.read_name
-        found += SOURCES[scan.connector].check_log(scan, log, offset)
+    for name, scan in stream_reads(job.environment.resolve(query)):
+        if scan is not None:
+            log = checkpoint.path / "sources" / name
+            found += SOURCES[scan.connector].check_log(scan, log, done.get(name))
     return found
 
 
-def stream_reads(query: Query) -> list[Scan | None]:
-    """What a query's stream reads, in the order of Spark's offsets: that of the plan, from left to right.
+def _reads_that_ran(job: Job, query: Query) -> tuple[str, ...]:
+    """The names of the query's reads in the order of the plan that has written its newest epochs.
 
-    None stands for the times that move a silent source on (`runtime.spark.control`).
+    A query that no plan has run, or one that cannot be read any more, is taken for as it is now.
     """
-    operators = {op.id: op for op in query.operators}
-    found: list[Scan | None] = []
-
-    def visit(identity: str) -> None:
-        op = operators[identity]
-        if isinstance(op, Scan):
-            found.append(op)
-        for below in op.inputs:
-            visit(below)
-        if isinstance(op, Watermark) and op.idle_timeout_ms is not None:
-            found.append(None)
-
-    visit(query.trunk)
-    return found
+    current = job.root.current(query.uid)
+    begun = None
+    if current is not None and current.plan != job.sha256:
+        with suppress(DiagnosticError):
+            _, begun = _begun(job, query, current)
+    return read_names(begun or query)
 
 
 def _memory(query: Query, checkpoint: Checkpoint) -> GroupMemory:

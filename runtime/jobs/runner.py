@@ -30,6 +30,7 @@ from runtime.jobs.report import QueryReport, RunReport, SinkReport
 from runtime.spark.counters import SetAside
 from runtime.state.fence import jvm_fence
 from runtime.state.plans import keep_plan
+from runtime.state.reads import read_names
 from runtime.state.root import Current, StateRoot
 
 _log = logging.getLogger(__name__)
@@ -203,6 +204,8 @@ class _Supervisor:
             return
         query, plan, sha256 = begun
         _log.info("query %s: finishing an epoch with the plan that began it (%s)", query.uid, sha256)
+        # A run that was killed may have begun to put them into the order of the new plan.
+        self._job.root.checkpoint(query.uid).arrange(read_names(query), read_names(query))
 
         def start() -> None:
             execution = preparation.build(self._job, query, plan, sha256)

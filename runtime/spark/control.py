@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from compiler.jobplan.operators.watermark import Watermark
 from runtime.spark.context import Context, quote
+from runtime.state.reads import control_name
 
 _IS_CONTROL, _BARRIER = "__headrace_control", "__headrace_barrier"
 _TIME = "time_ms"
@@ -44,7 +45,7 @@ def with_control(rows: DataFrame, op: Watermark, ctx: Context) -> DataFrame:
     folder = control_folder(ctx.query_folder, op.source)
     folder.mkdir(parents=True, exist_ok=True)
     times = (
-        ctx.session.readStream.name(f"{_ascii(op.source)}_idle")
+        ctx.session.readStream.name(control_name(op.source))
         .format("json")
         .schema(f"{_TIME} BIGINT")
         # One comes whenever the others' watermark moves. Spark deletes what an epoch has read when the next
@@ -61,8 +62,3 @@ def with_control(rows: DataFrame, op: Watermark, ctx: Context) -> DataFrame:
         & (~F.col(_IS_CONTROL) | (F.col(quote(op.column)) < F.lit("0001-01-01").cast("timestamp")))
     )
     return kept.drop(_IS_CONTROL, _BARRIER)
-
-
-def _ascii(name: str) -> str:
-    """A read's name may hold ASCII letters, digits and underscores only."""
-    return "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"_x{ord(c):x}_" for c in name)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("headrace.spark")
 
 EXACTLY_ONCE: Mapping[str, str | None] = {
-    # Decides the format of the offset log; it must be on from a query's first run.
+    # A source's own log is in the checkpoint by its read's name. It must be on from a query's first run.
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     # State written by one provider cannot be read by another, and savepoints work on RocksDB's files.
     "spark.sql.streaming.stateStore.providerClass": (

@@ -1,7 +1,8 @@
 """A query's checkpoint, as Spark lays it out: read here, and written in few places only.
 
-Written are the id before the first start, so that sinks can be claimed for it, and the offsets of epochs
-without input: that which closes a bounded run, and that which a killed run has not come to.
+Written are the id before the first start, so that sinks can be claimed for it, the offsets of epochs
+without input: that which closes a bounded run, and that which a killed run has not come to; and, when a
+query's reads have changed places, the offsets of its last epochs in their new order.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,16 @@ from typing import Any
 from compiler.diagnostics.codes import STATE_BROKEN
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from runtime.files import write_atomically
+
+# The names of an entry's offsets, in an entry that `arrange` has written. Spark leaves a configuration alone
+# that it does not know, and does not write it on into the next entry.
+_READS = "headrace.reads"
+
+# In place of an offset where nothing has ever come.
+_NOTHING = "-"
+
+# How far reads had come that a query no longer has.
+_LEFT = "headrace_left.json"
 
 # A watermark behind every time that Spark can hold, and far from overflow when a delay is added (9892).
 CLOSED_WATERMARK_MS = 250_000_000_000_000
@@ -121,12 +133,70 @@ class Checkpoint:
             raise self.broken(f"{self.path / 'offsets' / str(epoch)} has no offset")
         return before, after
 
-    def ends(self, epoch: int) -> tuple[str | None, ...]:
-        """How far an epoch reads each source, in the order of the plan; None where nothing has ever come."""
-        return tuple(None if line == "-" else line for line in self._lines(epoch)[2:])
+    def ends(self, epoch: int, reads: Sequence[str]) -> dict[str, str | None]:
+        """How far an epoch reads each source, by the name of the read; None where nothing has ever come.
+
+        Args:
+            epoch: one that has begun.
+            reads: the names in the order of the plan that has written the epoch.
+        """
+        names = self._metadata(epoch)["conf"].get(_READS)
+        order = tuple(json.loads(names)) if names is not None else tuple(reads)
+        found = self._ends(epoch)
+        if len(found) != len(order):
+            text = f"{self.path / 'offsets' / str(epoch)} has {len(found)} offsets, for {', '.join(order)}"
+            raise self.broken(text)
+        return dict(zip(order, found, strict=True))
+
+    def arrange(self, before: Sequence[str], now: Sequence[str]) -> None:
+        """Puts the offsets of the newest epochs into the order of a plan that lists its reads otherwise.
+
+        Spark (4.2.0) goes on from the newest entry and asks the one before where that began; it knows an
+        offset by its place, and refuses another number of them. A read that is new gets none; one that is
+        gone is remembered, so that it goes on from there should it come back. An entry that was
+        rewritten has the names of its offsets, so that a second call, after a kill, moves nothing twice.
+
+        Args:
+            before: the names of the reads in the order of the plan that has written the epochs.
+            now: the same of the plan that runs next.
+        """
+        last = self.last_begun
+        entries = {epoch: self.ends(epoch, before) for epoch in (last - 1, last) if epoch >= 0}
+        if all(tuple(ends) == tuple(now) for ends in entries.values()):
+            return
+        gone = {name: end for name, end in entries[last].items() if name not in now}
+        left = self._left() | gone
+        if gone:
+            write_atomically(self.path / _LEFT, json.dumps(left))
+        for epoch, ends in entries.items():
+            known = left | ends
+            lines = self._lines(epoch)
+            metadata = json.loads(lines[1])
+            metadata["conf"][_READS] = json.dumps(list(now))
+            lines[1:] = [
+                json.dumps(metadata, separators=(",", ":")),
+                *(known.get(name) or _NOTHING for name in now),
+            ]
+            self._write_offsets(epoch, lines)
+
+    def _left(self) -> dict[str, str | None]:
+        file = self.path / _LEFT
+        try:
+            return dict(json.loads(file.read_text())) if file.exists() else {}
+        except (OSError, ValueError) as error:
+            raise self.broken(f"{file} is damaged") from error
+
+    def _ends(self, epoch: int) -> tuple[str | None, ...]:
+        return tuple(None if line == _NOTHING else line for line in self._lines(epoch)[2:])
+
+    def _write_offsets(self, epoch: int, lines: Sequence[str]) -> None:
+        folder = self.path / "offsets"
+        # Where there is a checksum, Hadoop reads by it.
+        (folder / f".{epoch}.crc").unlink(missing_ok=True)
+        write_atomically(folder / str(epoch), "\n".join(lines))
 
     def _offset(self, epoch: int) -> str | None:
-        found = self.ends(epoch)
+        found = self._ends(epoch)
         if len(found) not in (1, 2):
             raise self.broken(f"{self.path / 'offsets' / str(epoch)} has {len(found)} offsets instead of one")
         return found[0]
@@ -145,7 +215,7 @@ class Checkpoint:
         metadata = json.loads(lines[1])
         metadata["batchWatermarkMs"] = watermark_ms
         lines[1] = json.dumps(metadata, separators=(",", ":"))
-        write_atomically(self.path / "offsets" / str(last + 1), "\n".join(lines))
+        self._write_offsets(last + 1, lines)
 
     def tidy(self) -> None:
         """Deletes entries of the logs that a killed run has left half-written.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.functions import arrow_udf
 
@@ -47,6 +48,41 @@ def test_a_worker_that_is_killed_is_told(session: SparkSession) -> None:
         session.range(1).mapInArrow(end, "id BIGINT").collect()
     found = diagnose("q", error.value, Environment({}))
     assert found.message == "query q failed: a Python worker of it was killed, or crashed"
+
+
+def test_offsets_with_names_lack_the_number_of_state_partitions(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """Once they have it, `Checkpoint.arrange` has nothing left to do for a new checkpoint."""
+    (tmp_path / "in").mkdir()
+    clone = session.newSession()
+    clone.conf.set("spark.sql.streaming.queryEvolution.enableSourceEvolution", "true")
+    clone.conf.set("spark.sql.shuffle.partitions", "3")
+
+    def write(rows: DataFrame, _: int) -> None:
+        rows.collect()
+
+    def fail(_: DataFrame, epoch: int) -> None:
+        raise ValueError(f"at {epoch}")
+
+    def run(version: str, write: Callable[[DataFrame, int], None]) -> tuple[str | None, str]:
+        """What the first epoch says of the state's partitions, and its offset."""
+        clone.conf.set("spark.sql.streaming.offsetLog.formatVersion", version)
+        rows = clone.readStream.name("rows").schema("k INT").json(str(tmp_path / "in"))
+        query = rows.groupBy("k").count().writeStream.outputMode("update").trigger(availableNow=True)
+        checkpoint = tmp_path / f"checkpoint{version}"
+        query.foreachBatch(write).start(checkpointLocation=str(checkpoint)).awaitTermination()
+        _, metadata, offset = (checkpoint / "offsets" / "0").read_text().split("\n")
+        return json.loads(metadata)["conf"].get("spark.sql.shuffle.partitions"), offset
+
+    (tmp_path / "in" / "1.json").write_text('{"k": 1}\n')
+    assert run("1", write) == ("3", '{"logOffset":0}')
+    assert run("2", write) == (None, 'rows:{"logOffset":0}')
+    (tmp_path / "in" / "2.json").write_text('{"k": 1}\n')
+    with pytest.raises(StreamingQueryException, match="at 1"):
+        run("2", fail)
+    with pytest.raises(StreamingQueryException, match=r"None\.get"):
+        run("2", write)
 
 
 def test_compiled_code_is_kept(session: SparkSession) -> None:

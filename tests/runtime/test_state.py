@@ -20,11 +20,11 @@ from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan.model import Branches, Filter, GroupMemory, Manifest, Query, Seed, Union
-from runtime.jobs.preparation import stream_reads
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
 from runtime.state.fence import jvm_fence
 from runtime.state.plans import keep_plan, load_plan
+from runtime.state.reads import stream_reads
 from runtime.state.root import Current, StateRoot, read_manifest
 
 REPOSITORY = Path(__file__).parents[2]
@@ -212,7 +212,7 @@ def test_offsets_are_in_the_order_of_the_plan() -> None:
     marked = plans.watermark(idle_timeout_ms=1000), replace(plans.watermark("scan2"), id="wm2")
     union = Union("union", "m.union", ("wm", "wm2"))
     query = replace(plans.copy_plan().queries[0], operators=(second, first, *marked, union), trunk="union")
-    assert stream_reads(query) == [first, None, second]
+    assert stream_reads(query) == [("orders", first), ("orders_idle", None), ("orders2", second)]
 
 
 def test_parallelism_of_the_state_stays() -> None:
@@ -262,6 +262,45 @@ def test_offsets_of_the_read_stand_before_those_of_the_times_that_move_it_on(tmp
     with pytest.raises(DiagnosticError) as error:
         checkpoint.offsets(1)
     assert refused(error).code.name == "HR505"
+
+
+def ends_of(checkpoint: Checkpoint, epoch: int, *reads: str) -> dict[str, int | None]:
+    ends = checkpoint.ends(epoch, reads)
+    return {name: json.loads(end)["logOffset"] if end is not None else None for name, end in ends.items()}
+
+
+def test_reads_in_another_order_keep_their_offsets(tmp_path: Path) -> None:
+    """Spark knows them by their place, and looks at the last two entries."""
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    checkpoint.arrange((), ("a",))
+    for epoch in range(3):
+        offsets(checkpoint, epoch, 0)
+        with (checkpoint.path / "offsets" / str(epoch)).open("a") as file:
+            file.write("\n-" if epoch == 0 else f'\n{{"logOffset":{epoch + 10}}}')
+    assert ends_of(checkpoint, 0, "a", "b") == {"a": 0, "b": None}
+    oldest = (checkpoint.path / "offsets" / "0").read_text()
+    # One that is new, and, after a kill in the middle, once more.
+    for _ in range(2):
+        checkpoint.arrange(("a", "b"), ("c", "b", "a"))
+        assert (checkpoint.path / "offsets" / "2").read_text().split("\n")[2:] == [
+            "-",
+            '{"logOffset":12}',
+            '{"logOffset":2}',
+        ]
+        assert ends_of(checkpoint, 1, "a", "b") == {"c": None, "b": 11, "a": 1}
+    assert checkpoint.state_partitions == 3
+    assert (checkpoint.path / "offsets" / "0").read_text() == oldest
+    # One that is gone goes on where it was when it is back, and so does one that a killed run has taken away.
+    checkpoint.arrange(("a", "b"), ("c", "a"))
+    checkpoint.arrange(("c", "a"), ("a", "b"))
+    assert ends_of(checkpoint, 2) == {"a": 2, "b": 12}
+    # What an epoch without input takes over has its names; an entry that Spark has written is by the plan.
+    checkpoint.begin_empty(5)
+    offsets(checkpoint, 4, 5)
+    assert (ends_of(checkpoint, 3), ends_of(checkpoint, 4, "z")) == ({"a": 2, "b": 12}, {"z": 4})
+    with pytest.raises(DiagnosticError) as other:
+        checkpoint.ends(4, ("y", "z"))
+    assert refused(other).code.name == "HR505"
 
 
 def test_broken_checkpoint_is_told_and_kept(tmp_path: Path) -> None:
