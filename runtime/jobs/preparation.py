@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -206,7 +205,7 @@ def unfinished(job: Job, query: Query) -> tuple[Query, JobPlan, str] | None:
         raise checkpoint.broken(f"plan {current.plan} does not have the query")
     if _what_it_computes(begun, plan) == _what_it_computes(query, job.plan):
         return (query, job.plan, job.sha256) if closing else None
-    if not closing and set(begun.reads) == set(query.reads) and not _seen(job, begun, checkpoint):
+    if not closing and not _seen(job, begun, checkpoint):
         return None
     return begun, plan, current.plan
 
@@ -258,11 +257,12 @@ def remember(job: Job, queries: tuple[Query, ...]) -> tuple[str, ...]:
     )
     for query in queries:
         checkpoint = job.root.checkpoint(query.uid)
-        checkpoint.arrange(_reads_that_ran(job, query), read_names(query))
+        names = read_names(query)
+        checkpoint.arrange(_reads_that_ran(job, query), names)
         if not query.state:
             # Whoever needed one is gone, and Spark takes it for a query's that has lost its operators.
             checkpoint.drop_state()
-        job.root.write_current(query.uid, Current(job.sha256, checkpoint.closed_at is not None))
+        job.root.write_current(query.uid, Current(job.sha256, checkpoint.closed_at is not None, names))
     return gone
 
 
@@ -296,7 +296,8 @@ def _check_logs(job: Job, query: Query, checkpoint: Checkpoint) -> list[Diagnost
     if job.environment.missing(query):
         return []
     last = checkpoint.last_committed
-    done = checkpoint.ends(last, _reads_that_ran(job, query)) if last >= 0 else {}
+    # A read that is back goes on where it was.
+    done = checkpoint.left() | (checkpoint.ends(last, _reads_that_ran(job, query)) if last >= 0 else {})
     found: list[Diagnostic] = []
     for name, scan in stream_reads(job.environment.resolve(query)):
         if scan is not None:
@@ -308,14 +309,23 @@ def _check_logs(job: Job, query: Query, checkpoint: Checkpoint) -> list[Diagnost
 def _reads_that_ran(job: Job, query: Query) -> tuple[str, ...]:
     """The names of the query's reads in the order of the plan that has written its newest epochs.
 
-    A query that no plan has run, or one that cannot be read any more, is taken for as it is now.
+    Raises:
+        DiagnosticError: that plan cannot be read, and there is more than one read to be mistaken for another.
     """
+    names = read_names(query)
     current = job.root.current(query.uid)
-    begun = None
-    if current is not None and current.plan != job.sha256:
-        with suppress(DiagnosticError):
-            _, begun = _begun(job, query, current)
-    return read_names(begun or query)
+    if current is None or current.plan == job.sha256:
+        return names
+    if current.reads is not None:
+        return current.reads
+    # A state root of a headrace that did not note them.
+    try:
+        _, begun = _begun(job, query, current)
+    except DiagnosticError:
+        if len(names) > 1:
+            raise
+        return names
+    return read_names(begun) if begun is not None else names
 
 
 def _memory(query: Query, checkpoint: Checkpoint) -> GroupMemory:

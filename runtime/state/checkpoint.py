@@ -164,8 +164,10 @@ class Checkpoint:
         entries = {epoch: self.ends(epoch, before) for epoch in (last - 1, last) if epoch >= 0}
         if all(tuple(ends) == tuple(now) for ends in entries.values()):
             return
-        gone = {name: end for name, end in entries[last].items() if name not in now}
-        left = self._left() | gone
+        # An epoch in flight is not done: what it was to read of a read that leaves is read when that is back.
+        done = entries.get(self.last_committed, {})
+        gone = {name: done.get(name) for name in entries[last] if name not in now}
+        left = self.left() | gone
         if gone:
             write_atomically(self.path / _LEFT, json.dumps(left))
         for epoch, ends in entries.items():
@@ -179,7 +181,8 @@ class Checkpoint:
             ]
             self._write_offsets(epoch, lines)
 
-    def _left(self) -> dict[str, str | None]:
+    def left(self) -> dict[str, str | None]:
+        """How far the reads had come that the query has had before."""
         file = self.path / _LEFT
         try:
             return dict(json.loads(file.read_text())) if file.exists() else {}

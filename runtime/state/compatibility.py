@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from compiler.diagnostics.codes import PARALLELISM_FIXED, STATE_INCOMPATIBLE
 from compiler.diagnostics.diagnostic import Diagnostic
 from compiler.jobplan.model import GroupMemory, Operator, Query, Scan, State
-from compiler.jobplan.operators.base import JobOperator
+from compiler.jobplan.operators.base import JobOperator, location
 
 _Way = tuple[JobOperator, ...]
 
@@ -45,20 +47,77 @@ def _needs_none(query: Query, memory: GroupMemory) -> bool:
 
 
 def check_reads(query: Query, before: Query) -> list[Diagnostic]:
+    """Reads that the query's state would take for others, or for new ones."""
+    return _renamed(query, before) + _swapped(query, before) + _other_side(query, before)
+
+
+def _renamed(query: Query, before: Query) -> list[Diagnostic]:
     """Sources that the state knows under another name: they would be read from their start again."""
-    old = {op.read_name: op.uid for op in before.operators if isinstance(op, Scan)}
-    new = {op.read_name: op.uid for op in query.operators if isinstance(op, Scan)}
-    gone = {uid: name for name, uid in old.items() if name not in new}
+    old = {op.read_name: op for op in before.operators if isinstance(op, Scan)}
+    new = {op.read_name: op for op in query.operators if isinstance(op, Scan)}
+    gone = {key: scan for name, scan in old.items() if name not in new for key in _what(scan)}
+    found: list[Diagnostic] = []
+    for name, scan in new.items():
+        was = next((gone[key] for key in _what(scan) if key in gone), None)
+        if name in old or was is None:
+            continue
+        found.append(
+            Diagnostic(
+                STATE_INCOMPATIBLE,
+                f"query {query.uid} reads source {scan.uid} as {name}, which its state knows as "
+                f"{was.read_name}",
+                cause="under another name it would be read from its start again, and rows would be doubled",
+                fix=f"give the source uid = '{was.uid}' if it has a new name only; or {_WAYS_OUT}"
+                if was.uid != scan.uid
+                else _WAYS_OUT,
+            )
+        )
+    return found
+
+
+def _what(scan: Scan) -> tuple[tuple[str, str], ...]:
+    """What tells that two reads are of the same: the source, or what it is connected to."""
+    place = location(scan.options)
+    return (("uid", scan.uid), *([(scan.connector, place)] if place else []))
+
+
+def _other_side(query: Query, before: Query) -> list[Diagnostic]:
+    """Operators whose inputs have changed places: each input has a state of its own, by its place."""
+    old, new = _sides(before), _sides(query)
     return [
         Diagnostic(
             STATE_INCOMPATIBLE,
-            f"query {query.uid} reads source {uid} as {name}, which its state knows as {gone[uid]}",
-            cause="under another name it would be read from its start again, and rows would be doubled",
+            f"state of query {query.uid} has another shape: the inputs of {uid} have changed places",
+            cause="what each has kept is known by its place, and one would take the other's rows for its own",
             fix=_WAYS_OUT,
         )
-        for name, uid in new.items()
-        if name not in old and uid in gone
-    ] + _swapped(query, before)
+        for uid, sides in new.items()
+        if uid in old and len(old[uid]) == len(sides) and _have_moved(old[uid], sides)
+    ]
+
+
+def _have_moved(old: Sequence[frozenset[str]], new: Sequence[frozenset[str]]) -> bool:
+    """Whether a read stands on one side that stood on another only."""
+    return any(
+        name not in was and any(name in other for other in old)
+        for was, side in zip(old, new, strict=True)
+        for name in side
+    )
+
+
+def _sides(query: Query) -> dict[str, list[frozenset[str]]]:
+    """The reads below each input of the operators that have several and keep state, by the operator's uid."""
+    keeping = {state.operator for state in query.state}
+    below: dict[str, frozenset[str]] = {}
+    found: dict[str, list[frozenset[str]]] = {}
+    # Operators are in topological order.
+    for op in query.operators:
+        sides = [below.get(identity, frozenset()) for identity in op.inputs]
+        own = {op.read_name} if isinstance(op, Scan) else set()
+        below[op.id] = frozenset(own).union(*sides)
+        if len(sides) > 1 and op.id in keeping:
+            found[op.uid] = sides
+    return found
 
 
 def _swapped(query: Query, before: Query) -> list[Diagnostic]:

@@ -39,10 +39,12 @@ class Current:
     Args:
         plan: sha256 of the plan that began the newest epochs.
         closed: whether all windows were closed at the end of a bounded run.
+        reads: the names of that plan's reads in the order of their offsets (`runtime.state.reads`).
     """
 
     plan: str
     closed: bool = False
+    reads: tuple[str, ...] | None = None
 
 
 def read_manifest(root: Path) -> Manifest | None:
@@ -140,16 +142,19 @@ class StateRoot:
         file = self.query_folder(uid) / "current.json"
         try:
             raw = json.loads(file.read_text())
-            return Current(str(raw["plan"]), bool(raw["closed"]))
+            reads = raw.get("reads")
+            return Current(
+                str(raw["plan"]), bool(raw["closed"]), None if reads is None else tuple(map(str, reads))
+            )
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise self.checkpoint(uid).broken(f"{file} is damaged") from error
 
     def write_current(self, uid: str, current: Current) -> None:
         """Replaces what is remembered of a query."""
         self.query_folder(uid).mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"plan": current.plan, "closed": current.closed}, indent=2)
+        text = json.dumps({"plan": current.plan, "closed": current.closed, "reads": current.reads}, indent=2)
         write_atomically(self.query_folder(uid) / "current.json", text + "\n")
 
     def forget(self, uid: str) -> None:

@@ -19,7 +19,18 @@ from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
 from compiler.diagnostics.diagnostic import DiagnosticError
-from compiler.jobplan.model import Branches, Filter, GroupMemory, Manifest, Query, Seed, Union
+from compiler.jobplan.model import (
+    Branches,
+    Filter,
+    GroupMemory,
+    Manifest,
+    OutputColumn,
+    Query,
+    RegularJoin,
+    Seed,
+    State,
+    Union,
+)
 from runtime.state.checkpoint import CLOSED_WATERMARK_MS, Checkpoint
 from runtime.state.compatibility import check_parallelism, check_reads, check_state
 from runtime.state.fence import jvm_fence
@@ -206,6 +217,37 @@ def test_reads_of_one_source_that_change_places_are_refused() -> None:
     assert check_reads(replace(query, operators=(first, second, changed, named, union)), query) == []
 
 
+def test_a_source_that_is_read_elsewhere_or_by_another_name_only(tmp_path: Path) -> None:
+    query = plans.copy_plan().queries[0]
+    named = replace(plans.scan(), uid="purchases", read_name="purchases")
+    (finding,) = check_reads(replace(query, operators=(named,)), query)
+    assert "reads source purchases as purchases, which its state knows as orders" in finding.message
+    assert str(finding.fix).startswith("give the source uid = 'orders'")
+    other = replace(plans.scan("elsewhere"), uid="purchases", read_name="purchases")
+    assert check_reads(replace(query, operators=(other,)), query) == []
+    with StateRoot(tmp_path, "shop") as root:
+        root.write_current("q1", Current("abc", reads=("a", "b")))
+        assert root.current("q1") == Current("abc", reads=("a", "b"))
+
+
+def test_sides_of_a_join_that_change_places_are_refused() -> None:
+    """Their columns may be alike, and then the state's shape is."""
+    left, right = plans.scan(), replace(plans.scan("in2"), id="scan2", uid="orders2", read_name="orders2")
+    output = (OutputColumn("k", None),)
+    join = RegularJoin("join", "m.join", ("scan", "scan2"), "k = k_r", None, output)
+    keeps = State("join", "m.join", "join", ("k",), "f1", "")
+    query = replace(plans.copy_plan().queries[0], operators=(left, right, join), state=(keeps,))
+    swapped = replace(join, inputs=("scan2", "scan"))
+    (finding,) = check_reads(replace(query, operators=(left, right, swapped)), query)
+    assert finding.message == "state of query q1 has another shape: the inputs of m.join have changed places"
+    # The order in which sources are listed is none of it, nor is one that is added to a side.
+    assert check_reads(replace(query, operators=(right, left, join)), query) == []
+    third = replace(plans.scan("in3"), id="scan3", uid="orders3", read_name="orders3")
+    more = Union("both", "m.both", ("scan3", "scan"))
+    added = replace(join, inputs=("both", "scan2"))
+    assert check_reads(replace(query, operators=(left, right, third, more, added)), query) == []
+
+
 def test_offsets_are_in_the_order_of_the_plan() -> None:
     """Spark has no names for them: a source with an idle timeout has one more, that of its control files."""
     first, second = plans.scan(), replace(plans.scan(), id="scan2", uid="orders2", read_name="orders2")
@@ -291,15 +333,24 @@ def test_reads_in_another_order_keep_their_offsets(tmp_path: Path) -> None:
     assert checkpoint.state_partitions == 3
     assert (checkpoint.path / "offsets" / "0").read_text() == oldest
     # One that is gone goes on where it was when it is back, and so does one that a killed run has taken away.
+    (checkpoint.path / "commits").mkdir()
+    (checkpoint.path / "commits" / "2").write_text("v1\n{}")
     checkpoint.arrange(("a", "b"), ("c", "a"))
     checkpoint.arrange(("c", "a"), ("a", "b"))
     assert ends_of(checkpoint, 2) == {"a": 2, "b": 12}
+    # In an epoch that is not done it has read nothing.
+    offsets(checkpoint, 3, 0)
+    with (checkpoint.path / "offsets" / "3").open("a") as file:
+        file.write('\n{"logOffset":13}')
+    checkpoint.arrange(("a", "b"), ("a",))
+    checkpoint.arrange(("a",), ("a", "b"))
+    assert ends_of(checkpoint, 3) == {"a": 3, "b": 12}
     # What an epoch without input takes over has its names; an entry that Spark has written is by the plan.
     checkpoint.begin_empty(5)
-    offsets(checkpoint, 4, 5)
-    assert (ends_of(checkpoint, 3), ends_of(checkpoint, 4, "z")) == ({"a": 2, "b": 12}, {"z": 4})
+    offsets(checkpoint, 5, 5)
+    assert (ends_of(checkpoint, 4), ends_of(checkpoint, 5, "z")) == ({"a": 3, "b": 12}, {"z": 5})
     with pytest.raises(DiagnosticError) as other:
-        checkpoint.ends(4, ("y", "z"))
+        checkpoint.ends(5, ("y", "z"))
     assert refused(other).code.name == "HR505"
 
 
