@@ -14,6 +14,7 @@ from files import tuples_of
 from msgspec.structs import replace
 from pyspark.sql import SparkSession
 
+from compiler.diagnostics.diagnostic import DiagnosticError
 from compiler.jobplan import model as m
 from runtime.jobs.report import RunReport
 from runtime.jobs.runner import run
@@ -86,6 +87,44 @@ def test_each_source_goes_on_where_it_was(rows: Rows) -> None:
     rows.put("c")
     assert rows.run(plan_of("c", "a")).failures == ()
     rows.check(plan_of("b", "a", "c"))
+
+
+def test_a_source_comes_back_after_files_that_it_has_read_are_gone(rows: Rows, tmp_path: Path) -> None:
+    rows.put("a", "b")
+    rows.check(plan_of("a", "b"))
+    rows.check(plan_of("a"))
+    (tmp_path / "b" / "2.csv").unlink()
+    rows.put("b", "a")
+    rows.check(plan_of("b", "a"))
+
+
+def test_a_plan_that_cannot_be_read_any_more(rows: Rows, tmp_path: Path) -> None:
+    """The names of its reads stand beside it; a state root that has none of them is refused."""
+    rows.put("a", "b")
+    rows.check(plan_of("a", "b"))
+    rows.put("b")
+    rows.check(plan_of("a", "b"))
+    (tmp_path / ".headrace/state/plans").rename(tmp_path / "plans")
+    rows.put("a")
+    current = tmp_path / _CHECKPOINT.parent / "current.json"
+    known = current.read_text()
+    current.write_text(known.replace('"reads"', '"unknown"'))
+    with pytest.raises(DiagnosticError):
+        rows.run(plan_of("b", "a"))
+    current.write_text(known)
+    rows.check(plan_of("b", "a"))
+
+
+def test_a_source_that_fails_may_be_left_out_until_it_is_mended(rows: Rows) -> None:
+    rows.put("a", "b")
+    rows.check(plan_of("a", "b"))
+    rows.put("a", "b", "c")
+    assert rows.run(plan_of("a", "b", keeps="assert_true(v < 3) IS NULL")).failures
+    assert rows.checkpoint.in_flight
+    assert rows.run(plan_of("c", "b")).failures == ()
+    assert rows.found() == [1, 2, 4, 5]
+    rows.put("c", "a")
+    rows.check(plan_of("a", "b", "c"))
 
 
 def test_a_run_that_was_killed_between_two_orders(rows: Rows) -> None:
