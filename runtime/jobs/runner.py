@@ -251,10 +251,8 @@ class _Supervisor:
         if task.failure is None:
             closed = bool(task.query.state) and task.main.checkpoint.closed_at is not None
             if closed:
-                names = read_names(task.query)
-                self._job.root.write_current(
-                    task.query.uid, Current(self._job.sha256, closed=True, reads=names)
-                )
+                ended = Current(self._job.sha256, closed=True, reads=read_names(task.query))
+                self._job.root.write_current(task.query.uid, ended)
             self._events(QueryEnded(task.query.uid, stopped=False, closed=closed))
 
     def _restart(self, task: _Task, start: Callable[[], None]) -> bool:

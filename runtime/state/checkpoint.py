@@ -165,8 +165,9 @@ class Checkpoint:
         if all(tuple(ends) == tuple(now) for ends in entries.values()):
             return
         # An epoch in flight is not done: what it was to read of a read that leaves is read when that is back.
+        # After a kill, what was done may have been rewritten without the read, which is remembered then.
         done = entries.get(self.last_committed, {})
-        gone = {name: done.get(name) for name in entries[last] if name not in now}
+        gone = {name: end for name, end in done.items() if name not in now}
         left = self.left() | gone
         if gone:
             write_atomically(self.path / _LEFT, json.dumps(left))

@@ -342,6 +342,11 @@ def test_reads_in_another_order_keep_their_offsets(tmp_path: Path) -> None:
     offsets(checkpoint, 3, 0)
     with (checkpoint.path / "offsets" / "3").open("a") as file:
         file.write('\n{"logOffset":13}')
+    newest = checkpoint.path / "offsets" / "3"
+    begun = newest.read_text()
+    checkpoint.arrange(("a", "b"), ("a",))
+    # Killed when only the one before it had been rewritten.
+    newest.write_text(begun)
     checkpoint.arrange(("a", "b"), ("a",))
     checkpoint.arrange(("a",), ("a", "b"))
     assert ends_of(checkpoint, 3) == {"a": 3, "b": 12}
