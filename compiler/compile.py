@@ -21,7 +21,7 @@ from compiler.diagnostics.diagnostic import Diagnostic, Reporter
 from compiler.frozen import frozen
 from compiler.jobplan.lower import lower_project
 from compiler.jobplan.model import JobPlan, Manifest
-from compiler.optimize import MERGE_SIBLINGS, READ_ONCE, optimize, optimize_query
+from compiler.optimize import MERGE_SIBLINGS, READ_ONCE, SHARE_PANES, optimize, optimize_query
 from compiler.plan.logical import LogicalPlan
 from compiler.syntax.declarations import Project
 
@@ -111,6 +111,7 @@ def form_queries(
         reporter,
         merge_siblings=MERGE_SIBLINGS not in without,
         read_once=READ_ONCE not in without,
+        share_panes=SHARE_PANES not in without,
         rechain=rechain,
     )
     groups = tuple(_optimized(group, without) for group in formed)

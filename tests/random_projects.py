@@ -48,6 +48,11 @@ _WINDOWS = st.sampled_from(
         "TUMBLE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '10' SECONDS)",
         "TUMBLE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '15' SECONDS, INTERVAL '4' SECONDS)",
         "HOP(TABLE {0}, DESCRIPTOR(ts), INTERVAL '5' SECONDS, INTERVAL '20' SECONDS)",
+        "CUMULATE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '4' SECONDS, INTERVAL '20' SECONDS)",
+        "CUMULATE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '1' MINUTE)",
+        # So many windows a row that panes pay, of other lengths.
+        "HOP(TABLE {0}, DESCRIPTOR(ts), INTERVAL '2' SECONDS, INTERVAL '20' SECONDS)",
+        "HOP(TABLE {0}, DESCRIPTOR(ts), INTERVAL '3' SECONDS, INTERVAL '30' SECONDS, INTERVAL '1' SECOND)",
     ]
 )
 
@@ -98,6 +103,9 @@ def _sink(draw: st.DrawFn, names: list[str]) -> str:
                         "max(id) AS newest",
                         "count(*) FILTER (WHERE amount > 10) AS large",
                         "min(note) AS first_note",
+                        "avg(amount) AS mean",
+                        "sum(amount) - count(id) AS rest",
+                        "bool_or(amount > 40) AS any_large",
                     ]
                 ),
                 min_size=1,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from compiler.chain.reasons import Formed
-from compiler.chain.siblings import fuse
+from compiler.chain.siblings import as_one
 from compiler.chain.trunk import find_trunk
 from compiler.connectors import CONNECTORS
 from compiler.plan.expr import calls_python
@@ -44,7 +44,7 @@ def _takes(home: Formed, one: Formed) -> bool:
     alike = (first.trigger_ms, first.isolated) == (other.trigger_ms, other.isolated)
     if not alike or home.needs[0] != one.needs[0] or _share_python(one.sinks):
         return False
-    trunk = find_trunk(list(fuse(home.sinks, home.siblings)) if len(home.siblings) > 1 else home.sinks)
+    trunk = find_trunk(as_one(home.sinks, home.siblings))
     return trunk is not None and kept_read(trunk) is not None
 
 

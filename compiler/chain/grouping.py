@@ -14,7 +14,7 @@ from dataclasses import replace
 from compiler.chain.beside import kept_read, put_beside, split
 from compiler.chain.layout import LayoutError
 from compiler.chain.reasons import Formed, kept_apart, needs_of, spell_trigger, together
-from compiler.chain.siblings import Sibling, can_share, distinct_siblings, fuse
+from compiler.chain.siblings import Sibling, as_one, can_share, distinct_siblings, fuse
 from compiler.chain.trunk import find_trunk
 from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, Label, Reporter
@@ -54,6 +54,7 @@ def group_sinks(
     *,
     merge_siblings: bool = True,
     read_once: bool = True,
+    share_panes: bool = True,
     rechain: bool = False,
 ) -> tuple[Group, ...]:
     """Groups all sinks; remembered groups come first, in the order in which they were formed.
@@ -64,11 +65,19 @@ def group_sinks(
         reporter: takes what cannot go on as it was.
         merge_siblings: whether window aggregates over one input may become one.
         read_once: whether sinks without state may stand beside one.
+        share_panes: whether rows may be put together by panes before they enter the stream.
         rechain: whether queries are formed as if none had run; those that come out as they are go on.
     """
     remembered = manifest.groups if manifest else ()
     if rechain and manifest is not None:
-        anew = group_sinks(sinks, None, Reporter(), merge_siblings=merge_siblings, read_once=read_once)
+        anew = group_sinks(
+            sinks,
+            None,
+            Reporter(),
+            merge_siblings=merge_siblings,
+            read_once=read_once,
+            share_panes=share_panes,
+        )
         formed_again = {frozenset(sink.uid for sink in group.sinks) for group in anew}
         remembered = tuple(memory for memory in remembered if frozenset(memory.sinks) in formed_again)
     by_uid = {sink.uid: sink for sink in sinks}
@@ -79,18 +88,18 @@ def group_sinks(
         members = [by_uid[uid] for uid in memory.sinks if uid in by_uid]
         placed.update(sink.uid for sink in members)
         if members:
-            group = _remembered(memory, members, reporter)
+            group = _remembered(memory, members, reporter, share_panes=share_panes)
             if group is not None:
                 groups.append(group)
                 there.append(Formed(needs_of(members[0]), members, [], remembered=True))
     used = {m.uid for m in manifest.groups} | set(manifest.retired) if manifest else set()
     formed = _alike([sink for sink in sinks if sink.uid not in placed])
     if merge_siblings:
-        formed = _merged(formed)
+        formed = _merged(formed, share_panes=share_panes)
     if read_once:
         formed = put_beside(formed)
     for one in formed:
-        members = list(fuse(one.sinks, one.siblings)) if len(one.siblings) > 1 else one.sinks
+        members = as_one(one.sinks, one.siblings, share_panes=share_panes)
         uid = _mint(members[0].uid, used)
         used.add(uid)
         trunk = find_trunk(members)
@@ -183,12 +192,13 @@ def _without_effect(groups: Sequence[Group]) -> Iterator[Diagnostic]:
             )
 
 
-def _merged(formed: Sequence[Formed]) -> list[Formed]:
+def _merged(formed: Sequence[Formed], *, share_panes: bool) -> list[Formed]:
     """Groups whose aggregates are siblings, put together to stand over one fused aggregate."""
     pools: list[Formed] = []
     for one in formed:
         siblings = distinct_siblings(one.sinks) or []
-        home = next((pool for pool in pools if siblings and _joins(pool, one.sinks, siblings)), None)
+        joins = (pool for pool in pools if siblings and _joins(pool, one.sinks, siblings, share_panes))
+        home = next(joins, None)
         if home is None:
             pools.append(replace(one, sinks=list(one.sinks), siblings=siblings))
         else:
@@ -197,19 +207,24 @@ def _merged(formed: Sequence[Formed]) -> list[Formed]:
     return pools
 
 
-def _joins(pool: Formed, members: Sequence[BoundSink], siblings: Sequence[Sibling]) -> bool:
+def _joins(
+    pool: Formed,
+    members: Sequence[BoundSink],
+    siblings: Sequence[Sibling],
+    share_panes: bool,
+) -> bool:
     first = pool.sinks[0]
     asked = {s.parallelism.value for s in (*pool.sinks, *members) if s.parallelism is not None}
     return (
         bool(pool.siblings)
         and (first.trigger_ms, first.isolated) == (members[0].trigger_ms, members[0].isolated)
         and len(asked) < 2
-        and can_share([*pool.siblings, *siblings])
+        and can_share([*pool.siblings, *siblings], share_panes=share_panes)
     )
 
 
 def _as_remembered(
-    memory: GroupMemory, members: list[BoundSink], reporter: Reporter
+    memory: GroupMemory, members: list[BoundSink], reporter: Reporter, *, share_panes: bool
 ) -> list[BoundSink] | None:
     """The sinks over the fused aggregate that their state was written by, if it was."""
     layout = next((state.layout for state in memory.state if state.layout), ())
@@ -219,7 +234,7 @@ def _as_remembered(
     cause = "one of their aggregates has another form now"
     if siblings and all(s.input is siblings[0].input for s in siblings):
         try:
-            return list(fuse(members, siblings, layout))
+            return list(fuse(members, siblings, layout, share_panes=share_panes))
         except LayoutError as error:
             cause = str(error)
     names = ", ".join(f"`{sink.name}`" for sink in members)
@@ -235,9 +250,11 @@ def _as_remembered(
     return None
 
 
-def _remembered(memory: GroupMemory, members: list[BoundSink], reporter: Reporter) -> Group | None:
+def _remembered(
+    memory: GroupMemory, members: list[BoundSink], reporter: Reporter, *, share_panes: bool
+) -> Group | None:
     stateful, beside = split(members)
-    fused = _as_remembered(memory, stateful, reporter)
+    fused = _as_remembered(memory, stateful, reporter, share_panes=share_panes)
     if fused is None:
         return None
     trunk = find_trunk(fused)

@@ -3,15 +3,20 @@
 It is fixed when a query is formed. A branch that goes leaves its slots and values behind, so that the state
 of the others can be read on; its values are computed over no rows. The lines are part of the state's
 description in the manifest, from which the next compile reads them.
+
+A state whose aggregates are computed in two steps (`chain.panes`) holds what the second one does, which is
+another thing than the aggregates themselves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Self
 
+from compiler.chain.partials import Part, part_column, split_aggregate
 from compiler.plan.expr import Call, Column, Expr, columns_of, conjunction, transform
 from compiler.plan.expr_sql import to_sql
 from compiler.plan.operators.fused_aggregate import BRANCH, Branch, Value
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 # Stands in a value's text for "a row of a branch that has this value".
 _LIVE: Final = "__headrace_live"
+_PART: Final = re.compile(rf"\b{part_column(0)[:-1]}(\d+)\b")
 
 
 class LayoutError(Exception):
@@ -33,13 +39,26 @@ class LayoutError(Exception):
 
 @dataclass
 class _Value:
-    """An aggregate: its text with _LIVE in it, its type, the columns that it reads, who has it."""
+    """An aggregate: its text with _LIVE in it, its type, the columns that it reads, who has it.
+
+    In two steps, `result` is its text over parts (`part_column`) by their numbers in the layout.
+    """
 
     sql: str
     type: str
     reads: tuple[str, ...]
     type_of: DataType | None = None
     branches: list[int] = field(default_factory=list)
+    result: str = ""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of aggregates in two steps: its first step as text, the name of the second, the type of both."""
+
+    sql: str
+    merge: str
+    type: str
 
 
 @dataclass
@@ -48,12 +67,15 @@ class Layout:
 
     Args:
         uid: the fused operator's.
+        in_panes: whether the aggregates are computed in two steps.
     """
 
     uid: str
+    in_panes: bool = False
     _numbers: dict[str, tuple[int, str]] = field(default_factory=dict)
     _slots: list[str] = field(default_factory=list)
     _values: list[_Value] = field(default_factory=list)
+    _parts: list[_Part] = field(default_factory=list)
 
     @classmethod
     def read(cls, lines: Sequence[str]) -> Self:
@@ -69,13 +91,25 @@ class Layout:
                 found._slots.append(parts[0])
             elif kind == "value":
                 found._values.append(_Value(parts[1], parts[0], tuple(parts[2:])))
+            elif kind == "part":
+                found._parts.append(_Part(parts[2], parts[1], parts[0]))
+            elif kind == "result":
+                found._values[-1].result = parts[0]
+            elif kind == "panes":
+                found.in_panes = True
         return found
 
     def lines(self) -> tuple[str, ...]:
         """The layout as text, the same for the same layout."""
         branches = [_line("branch", str(n), uid, print_) for uid, (n, print_) in self._numbers.items()]
-        values = [_line("value", value.type, value.sql, *value.reads) for value in self._values]
-        return (_line("uid", self.uid), *branches, *(_line("slot", slot) for slot in self._slots), *values)
+        values: list[str] = []
+        for value in self._values:
+            values.append(_line("value", value.type, value.sql, *value.reads))
+            if self.in_panes:
+                values.append(_line("result", value.result))
+        first = (_line("uid", self.uid), *([_line("panes")] if self.in_panes else []))
+        parts = [_line("part", part.type, part.merge, part.sql) for part in self._parts]
+        return (*first, *branches, *(_line("slot", slot) for slot in self._slots), *values, *parts)
 
     def check(self, schema: Schema) -> None:
         """Sees that the input still has every column that a value reads, with its type.
@@ -110,9 +144,10 @@ class Layout:
             condition=sibling.condition,
             size_ms=sibling.window.size_ms,
             slide_ms=sibling.window.slide_ms,
-            offset_ms=sibling.window.offset_ms % sibling.window.slide_ms,
+            offset_ms=sibling.window.offset_ms % sibling.window.period_ms,
             window_condition=sibling.window_condition,
             keys=tuple(keys),
+            cumulates=sibling.window.shape == "cumulate",
         )
         self._numbers[uid] = (number, branch.fingerprint())
         return branch
@@ -131,6 +166,35 @@ class Layout:
             type_ = value.type_of or Simple(value.type)
             found.append(Value(_value_name(index), value.sql.replace(_LIVE, live), type_))
         return tuple(found)
+
+    def parts(self, values: Sequence[Expr]) -> dict[int, Part]:
+        """The parts of values that were taken apart, by their numbers in the layout."""
+        found: dict[int, Part] = {}
+        for value in values:
+            split = split_aggregate(value)
+            assert split is not None
+            found.update((self._parts.index(_part(part)), part) for part in split.parts)
+        return found
+
+    def merged_values(self, columns: Mapping[int, Mapping[int, str]]) -> tuple[Value, ...]:
+        """The second step of the aggregates.
+
+        Args:
+            columns: of each part that is asked for, and each branch that has it, the column that holds it.
+        """
+
+        def merged(match: re.Match[str]) -> str:
+            number = int(match[1])
+            part, names = self._parts[number], columns.get(number, {})
+            column = _chosen(names) if names else f"CAST(NULL AS {part.type})"
+            # Spark keeps what is the same once, and so would what the state holds depend on who asks for it.
+            own = ", ".join(map(str, sorted(names) or [-1 - number]))
+            return f"{part.merge}({column}) FILTER (WHERE {BRANCH} IN ({own}))"
+
+        return tuple(
+            Value(_value_name(index), _PART.sub(merged, value.result), value.type_of or Simple(value.type))
+            for index, value in enumerate(self._values)
+        )
 
     def reads(self, time_column: str, branches: Sequence[Branch]) -> tuple[str, ...]:
         """Names of the input's columns that the operator computes anything from, sorted."""
@@ -157,12 +221,31 @@ class Layout:
         for value in self._values:
             if (value.sql, value.type) == (sql, expr.type.sql):
                 value.type_of = expr.type
+                self._take_apart(value, expr)
                 return value
         names = sorted(columns_of(expr) - {START, END, TIME})
         fields = [found for name in names if (found := schema.get(name)) is not None]
         reads = tuple(_read(found.name, found.type.sql) for found in fields)
         self._values.append(_Value(sql, expr.type.sql, reads, expr.type))
+        self._take_apart(self._values[-1], expr)
         return self._values[-1]
+
+    def _take_apart(self, value: _Value, expr: Expr) -> None:
+        if not self.in_panes:
+            return
+        split = split_aggregate(expr)
+        if split is None:
+            raise LayoutError(f"the state is put together from panes, and {to_sql(expr)} cannot be")
+        numbers: list[int] = []
+        for part in map(_part, split.parts):
+            if part not in self._parts:
+                self._parts.append(part)
+            numbers.append(self._parts.index(part))
+        value.result = _PART.sub(lambda match: part_column(numbers[int(match[1])]), to_sql(split.result))
+
+
+def _part(part: Part) -> _Part:
+    return _Part(to_sql(part.call), part.merge, part.type.sql)
 
 
 def _marked(expr: Expr) -> str:
@@ -175,6 +258,19 @@ def _marked(expr: Expr) -> str:
         return None
 
     return to_sql(transform(expr, mark))
+
+
+def _chosen(names: Mapping[int, str]) -> str:
+    """The column that holds a part, by the branches' numbers."""
+    most, *others = sorted(set(names.values()), key=list(names.values()).count, reverse=True)
+    if not others:
+        return most
+    branches = {other: sorted(number for number, name in names.items() if name == other) for other in others}
+    whens = " ".join(
+        f"WHEN {BRANCH} IN ({', '.join(map(str, numbers))}) THEN {other}"
+        for other, numbers in branches.items()
+    )
+    return f"CASE {whens} ELSE {most} END"
 
 
 def _read(name: str, type_: str) -> str:

@@ -10,8 +10,8 @@ from compiler.chain.siblings import MOST_WINDOWS, Sibling
 from compiler.frozen import frozen
 from compiler.jobplan.durations import format_ms
 from compiler.plan.logical import BoundSink
-from compiler.plan.node import walk
-from compiler.plan.operators import FusedAggregate, Scan
+from compiler.plan.node import Node, walk
+from compiler.plan.operators import FusedAggregate, Panes, Scan
 
 # Beyond these, names are counted.
 _TOLD: Final = 2
@@ -52,13 +52,26 @@ def together(members: Sequence[BoundSink], beside: int = 0) -> str:
     if len(members) > 1:
         kept = f", one state of {merged} merged aggregates" if merged > 1 else ""
         if state and not kept:
-            kept = f", one state ({state[0].uid})" if len(state) == 1 else f", {len(state)} states"
+            kept = f", one state ({_named(state[0])})" if len(state) == 1 else f", {len(state)} states"
         rows = ", ".join(f"`{sink.name}`" for sink in members[len(members) - beside :])
         kept += f"; what an epoch reads is kept for {rows} beside it" if beside else ""
-        return f"{len(members)} sinks share one read of {reads}{kept}"
+        return f"{len(members)} sinks share one read of {reads}{kept}{_ahead(nodes)}"
     if state:
-        return f"alone: it keeps state of its own ({', '.join(node.uid for node in state)})"
+        return f"alone: it keeps state of its own ({', '.join(map(_named, state))}){_ahead(nodes)}"
     return f"alone: nothing else reads {reads} alike"
+
+
+def _named(node: Node) -> str:
+    """A state by the aggregate that the user wrote, if it is one."""
+    return node.branches[0].uid if isinstance(node, FusedAggregate) and len(node.branches) == 1 else node.uid
+
+
+def _ahead(nodes: Sequence[Node]) -> str:
+    panes = next((node for node in nodes if isinstance(node, Panes) and node.ahead), None)
+    if panes is None:
+        return ""
+    lengths = " and ".join(group.describe() for group in panes.groups)
+    return f"; an epoch's rows are put together before they enter the stream, in panes of {lengths}"
 
 
 def kept_apart(own: Formed, all_formed: Sequence[Formed]) -> str:

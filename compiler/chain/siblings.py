@@ -14,18 +14,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from compiler.chain.layout import Layout
+from compiler.chain.layout import Layout, LayoutError
+from compiler.chain.panes import OWN_COLUMNS, can_run_ahead, can_share_panes, over_panes, panes_pay
 from compiler.frozen import frozen
-from compiler.plan.expr import Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic
+from compiler.plan.expr import Call, Column, Expr, Literal, Op, columns_of, conjunction, is_deterministic
 from compiler.plan.inlining import inline, through
 from compiler.plan.logical import BoundSink
 from compiler.plan.node import Node, rewrite, walk
 from compiler.plan.operators import Aggregate, Filter, Project, Window
 from compiler.plan.operators.fused_aggregate import BRANCH, Branch, FusedAggregate
+from compiler.plan.operators.panes import PANE
 from compiler.plan.operators.project import NamedExpr, project_field
 from compiler.plan.operators.window import END, START, TIME
 from compiler.plan.schema import WindowPart
-from compiler.plan.types import BOOLEAN, DAY_TIME, INT, Timestamp
+from compiler.plan.types import BIGINT, BOOLEAN, DAY_TIME, INT, Timestamp
 
 _BOUNDS: Final = frozenset((START, END, TIME))
 # A row is copied once for each of its windows; beyond this many the copies cost more than a second read.
@@ -47,7 +49,7 @@ class Sibling:
 
     @property
     def windows(self) -> int:
-        """How many windows a row lies in."""
+        """In how many windows a row lies at the most."""
         return self.window.size_ms // self.window.slide_ms
 
 
@@ -82,7 +84,7 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
     while isinstance(node, (Filter, Project)):
         above.append(node)
         node = node.input
-    if not isinstance(node, Window) or node.by_calendar or node.shape not in ("tumble", "hop"):
+    if not isinstance(node, Window) or node.by_calendar:
         return None
     window = node
     below: list[Filter | Project] = []
@@ -90,7 +92,7 @@ def _describe(aggregate: Aggregate) -> Sibling | None:
     while isinstance(node, (Filter, Project)):
         below.append(node)
         node = node.input
-    if any(node.schema.get(name) is not None for name in (START, END, TIME, BRANCH)):
+    if any(node.schema.get(name) is not None for name in (START, END, TIME, BRANCH, *OWN_COLUMNS)):
         return None
     columns: dict[str, Expr] = {f.name: Column(f.type, f.nullable, f.name) for f in node.schema}
     conditions: list[Expr] = []
@@ -140,15 +142,40 @@ def distinct_siblings(sinks: Sequence[BoundSink]) -> list[Sibling] | None:
     return list(found.values())
 
 
-def can_share(siblings: Sequence[Sibling]) -> bool:
-    """Whether aggregates may become one: the same input and event time, and not too many windows a row."""
+def can_share(siblings: Sequence[Sibling], *, share_panes: bool) -> bool:
+    """Whether aggregates may become one: the same input and event time, and not too many windows a row.
+
+    Where panes pay, it is these that lie in the windows, and they are few.
+    """
     first = siblings[0]
-    alike = all(s.input is first.input and s.time_column == first.time_column for s in siblings)
-    return alike and sum(sibling.windows for sibling in siblings) <= MOST_WINDOWS
+    if not all(s.input is first.input and s.time_column == first.time_column for s in siblings):
+        return False
+    few = sum(sibling.windows for sibling in siblings) <= MOST_WINDOWS
+    return few or (share_panes and panes_pay(siblings))
+
+
+def as_one(
+    sinks: Sequence[BoundSink], siblings: Sequence[Sibling], *, share_panes: bool = True
+) -> list[BoundSink]:
+    """The sinks over one fused aggregate, if there are several to be fused, or one over panes that pay.
+
+    Args:
+        sinks: of a query to be.
+        siblings: their aggregates, if all of them are such that can be merged, else none.
+        share_panes: as of `fuse`.
+    """
+    found = list(siblings) or distinct_siblings(sinks) or []
+    if len(found) > 1 or (found and share_panes and panes_pay(found)):
+        return list(fuse(sinks, found, share_panes=share_panes))
+    return list(sinks)
 
 
 def fuse(
-    sinks: Sequence[BoundSink], siblings: Sequence[Sibling], layout: Sequence[str] = ()
+    sinks: Sequence[BoundSink],
+    siblings: Sequence[Sibling],
+    layout: Sequence[str] = (),
+    *,
+    share_panes: bool = True,
 ) -> tuple[BoundSink, ...]:
     """The sinks over one fused aggregate.
 
@@ -156,12 +183,14 @@ def fuse(
         sinks: sinks over the siblings' aggregates, in order.
         siblings: the distinct aggregates.
         layout: that of a state that is there already.
+        share_panes: whether rows may be put together by panes before they enter the stream.
 
     Raises:
         LayoutError: the state's layout holds something that the input no longer has.
     """
     first = siblings[0]
-    plan = Layout.read(layout) if layout else Layout(f"{first.aggregate.uid}.fused")
+    in_panes = share_panes and panes_pay(siblings)
+    plan = Layout.read(layout) if layout else Layout(f"{first.aggregate.uid}.fused", in_panes)
     plan.check(first.input.schema)
     branches = [plan.add(sibling) for sibling in siblings]
     fused = FusedAggregate(
@@ -174,12 +203,32 @@ def fuse(
         layout=plan.lines(),
         reads=plan.reads(first.time_column, branches),
     )
+    if plan.in_panes:
+        fused = _over_panes(fused, siblings, plan, ahead=share_panes and can_run_ahead(first.input))
     outputs = {
         id(sibling.aggregate): _output(fused, branch, sibling, plan)
         for sibling, branch in zip(siblings, branches, strict=True)
     }
     nodes = rewrite(tuple(sink.node for sink in sinks), lambda node: outputs.get(id(node), node))
     return tuple(replace(sink, node=node) for sink, node in zip(sinks, nodes, strict=True))
+
+
+def _over_panes(
+    fused: FusedAggregate, siblings: Sequence[Sibling], layout: Layout, *, ahead: bool
+) -> FusedAggregate:
+    """The same, as the second of two steps."""
+    if not can_share_panes(siblings):
+        raise LayoutError("the state is put together from panes, and one of its aggregates cannot be")
+    parts = [layout.parts([value.expr for value in sibling.values]) for sibling in siblings]
+    form = over_panes(siblings, fused.branches, parts, fused.reads, ahead=ahead)
+    return replace(
+        fused,
+        input=form.panes,
+        time_column=PANE,
+        branches=form.branches,
+        values=layout.merged_values(form.columns),
+        reads=form.panes.schema.names,
+    )
 
 
 def _output(fused: FusedAggregate, branch: Branch, sibling: Sibling, layout: Layout) -> Node:
@@ -201,8 +250,23 @@ def _slot(item: NamedExpr, column: str) -> Expr:
 
 def _bound(part: WindowPart, branch: Branch) -> Expr:
     end = Column(Timestamp(3), False, END)
+    if part == "start" and branch.cumulates:
+        return _start(end, branch)
     back = {"start": branch.size_ms, "end": 0, "time": 1}[part]
     if not back:
         return end
     interval = Literal(DAY_TIME, False, f"INTERVAL '{back / 1000:.3f}' SECOND", back)
     return Op(end.type, False, "-", (end, interval))
+
+
+def _start(end: Expr, branch: Branch) -> Expr:
+    """Where a cumulating window that ends there has begun: with the period of the moment before."""
+
+    def micros(ms: int) -> Literal:
+        return Literal(BIGINT, False, f"{ms * 1000}L", ms * 1000)
+
+    last = Op(BIGINT, False, "-", (Call(BIGINT, False, "unix_micros", (end,)), micros(1)))
+    since = Op(BIGINT, False, "-", (last, micros(branch.offset_ms))) if branch.offset_ms else last
+    past = Call(BIGINT, False, "pmod", (since, micros(branch.size_ms)))
+    begun = Op(BIGINT, False, "-", (last, past))
+    return Call(end.type, False, "timestamp_micros", (begun,))

@@ -12,7 +12,7 @@ from compiler.emit.text import call, sql_string, string
 from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options
-from compiler.jobplan.operators import fused_sql
+from compiler.jobplan.operators import fused_sql, panes_sql
 from compiler.jobplan.operators.branches import rows_sql
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
@@ -217,17 +217,35 @@ def _aggregate(op: job.Aggregate, _inputs: Sequence[str], _scope: Scope) -> Code
     return _steps(*calls)
 
 
+def _panes(op: job.Panes, _inputs: Sequence[str], _scope: Scope) -> Code:
+    """Each row as a pane of its own: only headrace's runtime puts rows together ahead of a stream."""
+    us, first = "__headrace_us", panes_sql.FIRST
+    only = panes_sql.only_group(op)
+    calls = [_select(["*", f"unix_micros({quote(op.time_column)}) AS {us}"])]
+    if only is not None:
+        calls.append(_select(["*", f"{only} AS {op.group}", f"true AS {first}"]))
+    else:
+        calls.append(_select(["*", f"{panes_sql.groups(op)} AS ({op.group}, {first})"]))
+        calls.append(_where(f"{op.group} IS NOT NULL"))
+    keys = [_alias(panes_sql.slot(op, slot.name, slot.type), slot.name) for slot in op.slots]
+    partials = [_alias(partial.single, partial.name) for partial in op.partials]
+    pane = f"timestamp_micros({panes_sql.pane(op, us)}) AS {op.pane}"
+    counted = f"IF({first}, 1L, 0L) AS {op.rows}"
+    calls.append(_select([op.group, pane, quote(op.time_column), *keys, *partials, counted]))
+    return _steps(*calls)
+
+
 def _fused(op: FusedAggregate, _inputs: Sequence[str], _scope: Scope) -> Code:
     us, mark = "__headrace_us", "__headrace_mark"
-    marks = ", ".join(m for branch in op.branches for m in fused_sql.marks(branch, us))
+    marks = fused_sql.marks(op, us)
     calls = [
         _select(["*", f"unix_micros({quote(op.time_column)}) AS {us}"]),
-        _select(["*", f"inline(array({marks})) AS ({op.branch}, {mark})"]),
+        _select(["*", f"inline({marks}) AS ({op.branch}, {mark})"]),
         _where(f"{op.branch} IS NOT NULL"),
         _select(
             [
                 "*",
-                f"timestamp_micros({mark} - {fused_sql.size_us(op)}) AS {op.start}",
+                f"timestamp_micros({fused_sql.start_us(op, mark)}) AS {op.start}",
                 f"timestamp_micros({mark}) AS {op.end}",
                 f"timestamp_micros({mark} - 1000) AS {op.time}",
             ]
@@ -358,6 +376,7 @@ EMITTERS: dict[type, Callable[..., Code]] = {
     job.Generate: _generate,
     job.Window: _window,
     job.Aggregate: _aggregate,
+    job.Panes: _panes,
     FusedAggregate: _fused,
     job.SessionAggregate: _session_aggregate,
     job.Distinct: _distinct,

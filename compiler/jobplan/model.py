@@ -31,6 +31,7 @@ from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.normalize import Normalize
 from compiler.jobplan.operators.over import Over, OverFunction
+from compiler.jobplan.operators.panes import PaneGroup, Panes, Partial
 from compiler.jobplan.operators.process import KeptState, Process
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.rebalance import Rebalance
@@ -92,6 +93,9 @@ __all__ = [
     "OutputColumn",
     "Over",
     "OverFunction",
+    "PaneGroup",
+    "Panes",
+    "Partial",
     "Process",
     "Project",
     "Query",
@@ -218,6 +222,11 @@ class Query(Struct, frozen=True):
     reason: str
     changes: tuple[Changes, ...] = ()
     kept: str | None = None
+
+    @property
+    def ahead(self) -> Panes | None:
+        """What puts the rows of an epoch together before they enter the stream, if anything does."""
+        return next((op for op in self.operators if isinstance(op, Panes) and op.ahead), None)
 
     @property
     def reads(self) -> tuple[str, ...]:

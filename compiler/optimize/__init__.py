@@ -32,7 +32,10 @@ MERGE_SIBLINGS: Final = "merge_siblings"
 READ_ONCE: Final = "read_once"
 """What `chain.beside` does then."""
 
-NAMES: Final = (*(rule.__name__ for rule in (*RULES, *QUERY_RULES)), MERGE_SIBLINGS, READ_ONCE)
+SHARE_PANES: Final = "share_panes"
+"""What `chain.panes` does then."""
+
+NAMES: Final = (*(rule.__name__ for rule in (*RULES, *QUERY_RULES)), MERGE_SIBLINGS, READ_ONCE, SHARE_PANES)
 """Names of all that can be left out."""
 
 

@@ -16,6 +16,7 @@ from compiler.plan.operators import (
     Filter,
     FusedAggregate,
     Generate,
+    Panes,
     Project,
     Rebalance,
     Scan,
@@ -114,7 +115,7 @@ def _of_inputs(node: Node, wanted: set[str]) -> Sequence[Iterable[str]]:
             return [wanted | {node.column}]
         case Aggregate() | ChangeAggregate():
             return [{name for expr in node.expressions for name in columns_of(expr)}]
-        case FusedAggregate():
+        case FusedAggregate() | Panes():
             return [node.reads]
         case Branches():
             places = [i for i, field in enumerate(node.schema) if field.name in wanted] or [0]

@@ -32,8 +32,8 @@ def tell(output: Output, report: RunReport, *, seconds: float, bounded: bool) ->
         output.text(output.paint("warn", f"{told} dropped: the watermark had passed their window"))
     for aside in report.set_aside:
         output.text(output.paint("warn", f"{aside.rows:,} {aside.reason} of {aside.source} set aside"))
-    if report.open_windows and not failed:
-        told = counted(report.open_windows, "window stays", "windows stay")
+    if report.open_groups and not failed:
+        told = counted(report.open_groups, "group of a window stays", "groups of windows stay")
         hint = "; `headrace run --on-end close` writes what they have" if bounded else ""
         output.text(f"{told} open for rows to come{hint}")
     for uid in report.retired:
@@ -55,7 +55,7 @@ def _fields(report: RunReport) -> dict[str, object]:
         "set_aside": [
             {"source": aside.source, "reason": aside.reason, "rows": aside.rows} for aside in report.set_aside
         ],
-        "open_windows": report.open_windows,
+        "open_groups": report.open_groups,
         "retired": list(report.retired),
         "queries": [
             {
@@ -63,7 +63,7 @@ def _fields(report: RunReport) -> dict[str, object]:
                 "epochs": query.epochs,
                 "input_rows": query.input_rows,
                 "late_rows_dropped": query.late_rows_dropped,
-                "open_windows": query.open_windows,
+                "open_groups": query.open_groups,
                 "closed": query.closed,
                 "stopped": query.stopped,
                 "failed": query.failure is not None,

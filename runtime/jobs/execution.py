@@ -6,13 +6,14 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.listener import StateOperatorProgress, StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from compiler.diagnostics.codes import LATE_ROWS, STATE_CLOSED
@@ -21,6 +22,8 @@ from compiler.jobplan.model import Query, Scan, Watermark
 from runtime.connectors.sinks.base import Writer
 from runtime.jobs.events import EpochCompleted
 from runtime.jobs.idle import IdleWatch
+from runtime.jobs.open_groups import closes_by_time
+from runtime.spark.ahead import Ahead
 from runtime.spark.context import Context
 from runtime.spark.counters import seen_times, set_aside
 from runtime.spark.epoch_source import EpochSource
@@ -62,6 +65,7 @@ class Execution:
     input_rows: int = 0
     late_rows_dropped: int = 0
     state_rows: int | None = None
+    open_groups: int | None = None
     held_back: bool = False
     set_aside: Counter[tuple[str, str]] = field(default_factory=Counter)
     _running: StreamingQuery | None = None
@@ -73,6 +77,8 @@ class Execution:
         self._live = tuple(sink for sink in self.query.sinks if not sink.removed)
         self._stateful = bool(self.query.state)
         self._source: EpochSource | None = None
+        panes = self.query.ahead
+        self._ahead = Ahead(self.query, panes, self.context) if panes is not None else None
         # Sinks beside the trunk have rows of their own, which are kept in any case.
         self._beside = self.query.beside
         passes = sum(writer.passes for uid, writer in self.writers.items() if uid not in self._beside)
@@ -96,9 +102,8 @@ class Execution:
         try:
             for key, value in self._conf().items():
                 session.conf.set(key, value)
-            kept = self._kept_read() if self.query.kept is not None else None
             self._running = (
-                lower_trunk(self.query, self.context, kept)
+                lower_trunk(self.query, self.context, self._own_reads())
                 .writeStream.queryName(self.query.uid)
                 .outputMode(self.query.output_mode)
                 .option("checkpointLocation", str(self.checkpoint.path))
@@ -109,12 +114,23 @@ class Execution:
         except Exception as error:  # noqa: BLE001  # whatever Spark says against the plan ends this query, not the run
             self._fail(error)
 
-    def _kept_read(self) -> DataFrame:
-        """The stream of the read whose rows are kept."""
-        scan = next(op for op in self.query.operators if op.id == self.query.kept)
-        assert isinstance(scan, Scan)
-        self._source = epoch_source(scan, self.context, self.checkpoint, self._fail)
-        return counted(scan, self._source.stream)
+    def _own_reads(self) -> dict[str, DataFrame]:
+        """The stream of the read whose rows an epoch has before they enter, by the operator that gives it."""
+        kept, ahead = self.query.kept, self._ahead
+        if kept is None and ahead is None:
+            return {}
+        scan = next(op for op in self.query.operators if isinstance(op, Scan) and kept in (None, op.id))
+        source = self._source = epoch_source(
+            scan,
+            self.context,
+            self.checkpoint,
+            self._fail,
+            keep=kept is not None,
+            shape=ahead.shape if ahead is not None else None,
+        )
+        if ahead is not None:
+            return {ahead.op.id: ahead.stream(source.stream)}
+        return {scan.id: counted(scan, source.stream)}
 
     @property
     def active(self) -> bool:
@@ -145,8 +161,10 @@ class Execution:
             operators = epoch.stateOperators
             late = sum(op.numRowsDroppedByWatermark for op in operators)
             self.state_rows = sum(op.numRowsTotal for op in operators)
+            self.open_groups = self._open_groups(operators)
             self.epochs += 1
-            self.input_rows += epoch.numInputRows
+            rows = self._input_rows(epoch)
+            self.input_rows += rows
             self.late_rows_dropped += late
             metrics = epoch.observedMetrics
             aside = tuple(found for found in set_aside(metrics) if found.rows)
@@ -158,8 +176,8 @@ class Execution:
             yield EpochCompleted(
                 query=self.query.uid,
                 epoch=epoch.batchId,
-                input_rows=epoch.numInputRows,
-                rows_per_second=_number(epoch.processedRowsPerSecond),
+                input_rows=rows,
+                rows_per_second=_number(epoch.processedRowsPerSecond) * _share(rows, epoch.numInputRows),
                 watermark=(epoch.eventTime or {}).get("watermark"),
                 state_rows=self.state_rows,
                 late_rows_dropped=late,
@@ -167,6 +185,19 @@ class Execution:
                 duration_ms=int(epoch.durationMs.get("triggerExecution", 0)),
             )
         self._judge_late_rows()
+
+    def _open_groups(self, operators: Sequence[StateOperatorProgress]) -> int | None:
+        """How many groups an epoch has left open; None if Spark counts the operators in another way."""
+        if len(operators) != len(self.query.state):
+            return None
+        by_id = {op.id: op for op in self.query.operators}
+        pairs = zip(operators, self.query.state, strict=True)
+        return sum(found.numRowsTotal for found, of in pairs if closes_by_time(by_id[of.operator]))
+
+    def _input_rows(self, epoch: StreamingQueryProgress) -> int:
+        """How many rows an epoch has read; what enters the stream may be less."""
+        told = self._ahead.saw(epoch.observedMetrics) if self._ahead is not None else None
+        return int(epoch.numInputRows) if told is None else told
 
     def _judge_late_rows(self) -> None:
         """Ends a query that has dropped more late rows than its sources allow."""
@@ -240,7 +271,7 @@ class Execution:
             # In memory as long as there is room, so that each sink is spared the way through a file.
             batch = batch.persist(StorageLevel.MEMORY_AND_DISK_DESER)
         try:
-            kept = self._source.rows(session) if self._source is not None else None
+            kept = self._source.rows(session) if self._source is not None and self.query.kept else None
             rows = lower_epoch(self.query, batch, self._live, context, kept)
             computed = {sink.uid: self.writers[sink.uid].write(epoch, rows[sink.uid]) for sink in self._live}
             passed = any(done for uid, done in computed.items() if uid not in self._beside)
@@ -275,6 +306,10 @@ def _too_late(query: str, dropped: int, allowed: int) -> Diagnostic:
         cause="rows came after the watermark had passed their window; what is written lacks them",
         fix="give the watermark a longer delay and run with --full-refresh, or allow more with max_late_rows",
     )
+
+
+def _share(rows: int, entered: int) -> float:
+    return rows / entered if entered else 1.0
 
 
 def _number(value: float | None) -> float:

@@ -24,7 +24,7 @@ class QueryReport:
 
     Args:
         set_aside: rows that a source's policies took out of the stream.
-        open_windows: windows whose rows wait in the state for a later watermark.
+        open_groups: groups of windows that wait in the state for a later watermark.
         failure: why it died, None if it did not.
         stopped: whether it was ended before its input was.
     """
@@ -33,7 +33,7 @@ class QueryReport:
     epochs: int
     input_rows: int
     late_rows_dropped: int
-    open_windows: int
+    open_groups: int
     closed: bool
     stopped: bool
     failure: Diagnostic | None
@@ -76,6 +76,6 @@ class RunReport:
         return tuple(SetAside(source, reason, rows) for (source, reason), rows in sorted(most.items()))
 
     @property
-    def open_windows(self) -> int:
-        """Windows of all queries that are still open."""
-        return sum(query.open_windows for query in self.queries)
+    def open_groups(self) -> int:
+        """Groups of windows of all queries that are still open."""
+        return sum(query.open_groups for query in self.queries)

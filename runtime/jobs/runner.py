@@ -24,7 +24,7 @@ from runtime.jobs.environment import Environment
 from runtime.jobs.events import Event, QueryEnded, QueryFailed, QueryStarted
 from runtime.jobs.execution import Execution
 from runtime.jobs.failures import diagnose, worker_was_late
-from runtime.jobs.open_windows import count_open_windows
+from runtime.jobs.open_groups import count_open_groups
 from runtime.jobs.preparation import Job
 from runtime.jobs.report import QueryReport, RunReport, SinkReport
 from runtime.spark.counters import SetAside
@@ -343,16 +343,17 @@ class _Supervisor:
     def _report(self, task: _Task) -> QueryReport:
         executions = task.done or [task.main]
         closed = bool(task.query.state) and task.main.checkpoint.closed_at is not None
-        left = next((e.state_rows for e in reversed(task.done) if e.state_rows is not None), None)
-        open_windows = 0
-        if task.query.state and not closed and left != 0 and task.failure is None:
-            open_windows = count_open_windows(self._job.session, task.main.checkpoint)
+        open_groups = next((e.open_groups for e in reversed(task.done) if e.open_groups is not None), None)
+        if not task.query.state or closed or task.failure is not None:
+            open_groups = 0
+        elif open_groups is None:
+            open_groups = count_open_groups(self._job.session, task.main.checkpoint)
         return QueryReport(
             uid=task.query.uid,
             epochs=sum(e.epochs for e in executions),
             input_rows=sum(e.input_rows for e in executions),
             late_rows_dropped=sum(e.late_rows_dropped for e in executions),
-            open_windows=open_windows,
+            open_groups=open_groups,
             closed=closed,
             stopped=task.stopped,
             failure=task.failure,

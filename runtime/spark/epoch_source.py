@@ -1,10 +1,11 @@
 # ruff: noqa: N802  # methods that Spark calls have its names
-"""A source of Spark's whose rows an epoch keeps, so that what needs no state gets them beside the stream.
+"""A source of Spark's whose rows an epoch has as a batch, before they enter the stream.
 
-Spark hands out nothing of an epoch but what has passed all of its stream. So the stream reads from a source
-of ours: how far an epoch goes is asked of the real source, which keeps its own log in the checkpoint as ever.
-Its rows are read as a batch, by the same offsets, and kept; from there Spark's stream takes them, and so do
-the sinks beside it. A replay reads the same.
+Spark hands out nothing of an epoch but what has passed all of its stream, and groups nothing in a stream but
+with a state. So the stream reads from a source of ours: how far an epoch goes is asked of the real source,
+which keeps its own log in the checkpoint as ever. Its rows are read as a batch, by the same offsets. They are
+kept, where sinks beside the state take them too; and they are put together, where that is less for the stream
+to do. A replay reads the same.
 
 To Spark it is an `org.apache.spark.sql.execution.streaming.Source`, called back through py4j on the query's
 thread.
@@ -25,12 +26,15 @@ T = TypeVar("T")
 Read = Callable[[SparkSession, "str | None", str], "DataFrame | None"]
 """Gives what an epoch reads, from where to where, as the real source writes its offsets; None for nothing."""
 
+Shape = Callable[[DataFrame], DataFrame]
+"""Makes what enters the stream of what an epoch has read; always the same columns."""
+
 _RUNTIME: Final = "org.apache.spark.sql.execution.streaming.runtime"
 _CLASSIC: Final = "org.apache.spark.sql.classic"
 
 
 class EpochSource:
-    """Stands before the real source of a stream, and keeps an epoch's rows from its begin to `release`.
+    """Stands before the real source of a stream, and has an epoch's rows from its begin to `release`.
 
     Args:
         session: the session of the run.
@@ -40,6 +44,8 @@ class EpochSource:
         read: reads an epoch as a batch.
         in_flight: whether an epoch has begun and not ended.
         failed: told what goes wrong, before it ends the query.
+        keep: whether `rows` will be asked for.
+        shape: what is made of the rows, None if they enter the stream as they are.
     """
 
     def __init__(
@@ -51,8 +57,13 @@ class EpochSource:
         read: Read,
         in_flight: Callable[[], bool],
         failed: Callable[[BaseException], None],
+        *,
+        keep: bool,
+        shape: Shape | None,
     ) -> None:
         self._session = session
+        self._keep = keep
+        self._shape = shape
         self._read = read
         self._in_flight = in_flight
         self._schema = real.schema
@@ -63,12 +74,13 @@ class EpochSource:
         start_callbacks: Any = ensure_callback_server_started
         start_callbacks(context._gateway)
         frame: Any = real._jdf
-        plan = frame.queryExecution().analyzed()
-        self._real = _real_source(_leaf(plan), log)
+        self._real = _real_source(_leaf(frame.queryExecution().analyzed()), log)
         java: Any = session._jsparkSession
+        if shape is not None:
+            frame = shape(session.createDataFrame([], self._schema))._jdf
         relation = self._class(_RUNTIME, "StreamingExecutionRelation")(
             _Proxy(self, frame.schema(), failed),
-            plan.output(),
+            frame.queryExecution().analyzed().output(),
             self._class("scala", "Option").empty(),
             self._class("org.apache.spark.sql.catalyst.streaming", "UserProvided")(name),
             java,
@@ -95,7 +107,7 @@ class EpochSource:
         return self._class(_RUNTIME, "SerializedOffset")(written)
 
     def begin(self, before: str | None, after: str) -> Any:
-        """The rows between two offsets, kept, as a batch that counts as a stream's."""
+        """The rows between two offsets as a batch that counts as a stream's, kept if they are to be."""
         self.release()
         java = self._class(_CLASSIC, "SparkSession").active()
         session = SparkSession(self._session.sparkContext, java)
@@ -106,10 +118,10 @@ class EpochSource:
             rows = self._read(session, before, after)
         if rows is None:
             rows = session.createDataFrame([], self._schema)
-        else:
+        elif self._keep:
             # In memory as long as there is room: it is read by the stream and by each sink beside it.
             rows = self._kept = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
-        frame: Any = rows._jdf
+        frame: Any = (rows if self._shape is None else self._shape(rows))._jdf
         return java.internalCreateDataFrame(frame.queryExecution().toRdd(), frame.schema(), True)
 
     def _class(self, package: str, name: str) -> Any:

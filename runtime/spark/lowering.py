@@ -12,9 +12,9 @@ from runtime.spark.context import Context
 from runtime.spark.operators import lower
 
 
-def lower_trunk(query: Query, ctx: Context, kept: DataFrame | None = None) -> DataFrame:
-    """The stream that the query's checkpoint counts the epochs of; `kept` is the stream of what is kept."""
-    return _lower(query, query.trunk, ctx, {} if kept is None else {_kept(query): kept})
+def lower_trunk(query: Query, ctx: Context, begun: Mapping[str, DataFrame]) -> DataFrame:
+    """The stream that the query's checkpoint counts the epochs of; what is in `begun` is there already."""
+    return lower_to(query, query.trunk, ctx, begun)
 
 
 def lower_epoch(
@@ -57,6 +57,11 @@ def below_trunk(query: Query) -> tuple[str, ...]:
         if not sink.removed and sink.uid not in apart:
             visit(sink.input)
     return tuple(found.values())
+
+
+def lower_to(query: Query, identity: str, ctx: Context, begun: Mapping[str, DataFrame]) -> DataFrame:
+    """What an operator gives, from the rows of others that are known already, by their ids."""
+    return _lower(query, identity, ctx, dict(begun))
 
 
 def _lower(query: Query, identity: str, ctx: Context, done: dict[str, DataFrame]) -> DataFrame:

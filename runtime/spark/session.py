@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import pathsep
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from runtime.spark.archive import ArchiveKey, archive_options, discard, train_in_background
 from runtime.spark.cluster import check_master, driver_address, is_local, wait_for_executor
@@ -30,6 +30,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _log = logging.getLogger("headrace.spark")
+
+LATER_OPTIMIZING: Final = (
+    "-XX:Tier4InvocationThreshold=60000",
+    "-XX:Tier4MinInvocationThreshold=7200",
+    "-XX:Tier4CompileThreshold=180000",
+    "-XX:Tier4BackEdgeThreshold=480000",
+)
+"""When the JVM's optimising compiler takes up a method: twelve times the calls and loops of HotSpot's own.
+
+Of the CPU of a run of a minute it took a third, most of it for methods that are warm once and never hot. What
+is hot for rows comes to these numbers within seconds, so a long run ends up with the same code.
+"""
 
 EXACTLY_ONCE: Mapping[str, str | None] = {
     # A source's own log is in the checkpoint by its read's name. It must be on from a query's first run.
@@ -252,6 +264,8 @@ def _plan(settings: SessionSettings) -> tuple[LaunchSettings, ArchiveKey]:
         # It comes with a fifth of the room for compiled code. Many queries and their generated classes fill
         # that in minutes; the JVM then compiles nothing any more, and dies when a method handle wants a stub.
         options = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *options)
+    else:
+        options = (*LATER_OPTIMIZING, *options)
     # SparkSubmit cannot apply these to the JVM that it runs in; Spark's launcher script does it.
     options += tuple(shlex.split(settings.conf.get("spark.driver.extraJavaOptions", "")))
     class_path = settings.conf.get("spark.driver.extraClassPath", "")

@@ -33,7 +33,8 @@ def test_rows_that_did_not_come_through_are_told(capsys: pytest.CaptureFixture[s
         "5 late rows were dropped: the watermark had passed their window\n"
         "1,500 bad records of orders set aside\n"
         "2 rows without an event time of orders set aside\n"
-        "1 window stays open for rows to come; `headrace run --on-end close` writes what they have\n"
+        "1 group of a window stays open for rows to come; "
+        "`headrace run --on-end close` writes what they have\n"
         "run again to resume: only new input is read\n"
     )
 
@@ -41,7 +42,7 @@ def test_rows_that_did_not_come_through_are_told(capsys: pytest.CaptureFixture[s
 def test_and_to_machines(capsys: pytest.CaptureFixture[str]) -> None:
     tell(Output(as_json=True), REPORT, seconds=1.0, bounded=True)
     told = json.loads(capsys.readouterr().out)
-    assert (told["late_rows_dropped"], told["open_windows"]) == (5, 1)
+    assert (told["late_rows_dropped"], told["open_groups"]) == (5, 1)
     assert {aside["reason"]: aside["rows"] for aside in told["set_aside"]} == {
         "bad records": 1_500,
         "rows without an event time": 2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -9,6 +10,13 @@ import duckdb
 
 from compiler.jobplan import model as job
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate, FusedBranch
+
+_MACROS = (
+    "try_divide(a, b) AS a / nullif(b, 0)",
+    "unix_micros(t) AS epoch_us(t)",
+    "timestamp_micros(us) AS make_timestamp(us)",
+    "pmod(a, b) AS ((a % b) + b) % b",
+)
 
 Rows = Counter[tuple[object, ...]]
 
@@ -24,6 +32,8 @@ def rows_of_sinks(
         tables: of sources and seeds, by uid.
     """
     found: dict[str, Rows] = {}
+    for macro in _MACROS:
+        database.execute(f"CREATE OR REPLACE MACRO {macro}")
     for query in plan.queries:
         views: dict[str, str] = {}
         for op in query.operators:
@@ -61,17 +71,36 @@ def _sql(op: job.Operator, inputs: list[str], tables: Mapping[str, str]) -> str:
             condition = _expr(op.condition or "true")
             return f"SELECT * FROM {inputs[0]} {op.kind} JOIN {inputs[1]} ON {condition}"
         case job.Window():
-            branch = FusedBranch(0, "", None, op.size_ms, op.slide_ms, op.offset_ms, None, ())
+            cumulates = op.kind == "cumulate"
+            branch = FusedBranch(0, "", None, op.size_ms, op.slide_ms, op.offset_ms, None, (), cumulates)
             return _windowed(branch, op.time_column, inputs[0], (op.start, op.end, op.time))
         case job.Aggregate():
             keys = [f"{_expr(key.sql)} AS {_quoted(key.name)}" for key in op.keys]
             values = [f"{_expr(item.sql)} AS {_quoted(item.name)}" for item in op.aggregates]
             assert op.window_time is None
             return f"SELECT {', '.join((*keys, *values))} FROM {inputs[0]} GROUP BY ALL"
+        case job.Panes():
+            return _panes(op, inputs[0])
         case FusedAggregate():
             return _fused(op, inputs[0])
         case _:
             raise NotImplementedError(op.op)
+
+
+def _panes(op: job.Panes, rows: str) -> str:
+    """Rows put together, as they are ahead of a stream; a group is computed by itself."""
+    made: list[str] = []
+    for group in op.groups:
+        own = {key.name: _expr(key.sql) for key in group.keys}
+        size = f"to_milliseconds({group.size_ms})"
+        offset = f"TIMESTAMP '1970-01-01' + to_milliseconds({group.offset_ms})"
+        slots = (f"CAST({own.get(s.name, 'NULL')} AS {_type(s.type)}) AS {s.name}" for s in op.slots)
+        pane = f"time_bucket({size}, {_quoted(op.time_column)}, {offset}) AS {op.pane}"
+        where = f" WHERE {_expr(group.condition)}" if group.condition else ""
+        made.append(f"SELECT *, {group.number} AS {op.group}, {', '.join((pane, *slots))} FROM {rows}{where}")
+    keys = ", ".join((op.group, op.pane, *(slot.name for slot in op.slots)))
+    partials = [f"{_expr(partial.sql)} AS {partial.name}" for partial in op.partials]
+    return f"SELECT {', '.join((keys, *partials))} FROM ({' UNION ALL '.join(made)}) GROUP BY {keys}"
 
 
 def _fused(op: FusedAggregate, rows: str) -> str:
@@ -93,12 +122,19 @@ def _windowed(branch: FusedBranch, time: str, rows: str, bounds: tuple[str, str,
     start, end, last = bounds
     slide = f"to_milliseconds({branch.slide_ms})"
     offset = f"TIMESTAMP '1970-01-01' + to_milliseconds({branch.offset_ms})"
-    begin = f"time_bucket({slide}, {_quoted(time)}, {offset}) - __number * {slide}"
     size = f"to_milliseconds({branch.size_ms})"
-    where = f" WHERE {_expr(branch.condition)}" if branch.condition else ""
+    conditions = [_expr(branch.condition)] if branch.condition else []
+    if branch.cumulates:
+        begin = f"time_bucket({size}, {_quoted(time)}, {offset})"
+        over = f"{begin} + (__number + 1) * {slide}"
+        conditions.append(f"{_quoted(time)} < {over}")
+    else:
+        begin = f"time_bucket({slide}, {_quoted(time)}, {offset}) - __number * {slide}"
+        over = f"{begin} + {size}"
+    where = f" WHERE {' AND '.join(map('({})'.format, conditions))}" if conditions else ""
     return (
-        f"SELECT * EXCLUDE (__number), {begin} AS {start}, {begin} + {size} AS {end}, "
-        f"{begin} + {size} - to_milliseconds(1) AS {last} "
+        f"SELECT * EXCLUDE (__number), {begin} AS {start}, {over} AS {end}, "
+        f"{over} - to_milliseconds(1) AS {last} "
         f"FROM {rows}, range({branch.size_ms // branch.slide_ms}) AS __numbers(__number){where}"
     )
 
@@ -113,7 +149,7 @@ def _quoted(name: str) -> str:
 
 def _expr(sql: str) -> str:
     """Spark's text of an expression as DuckDB reads it."""
-    return sql.replace("`", '"')
+    return re.sub(r"\b(\d+)L\b", r"\1", sql.replace("`", '"'))
 
 
 def _type(name: str) -> str:

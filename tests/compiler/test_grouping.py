@@ -249,9 +249,9 @@ def test_chaining_can_be_off_everywhere(tmp_path: Path) -> None:
 def test_too_many_windows_are_not_merged(tmp_path: Path) -> None:
     sinks = "".join(
         f"CREATE SINK {name} WITH (connector = 'delta', path = 'out/{name}') AS SELECT window_start, {name}, "
-        f"count(*) AS n FROM HOP(TABLE orders, DESCRIPTOR(at), INTERVAL '1' MINUTE, INTERVAL '20' MINUTES) "
+        f"{value} FROM HOP(TABLE orders, DESCRIPTOR(at), INTERVAL '1' MINUTE, INTERVAL '20' MINUTES) "
         f"GROUP BY window_start, window_end, {name};\n"
-        for name in ("id", "customer")
+        for name, value in (("id", "count(*) AS n"), ("customer", "stddev(id) AS s"))
     )
     result = compiled(tmp_path, sinks)
     assert groups(result) == {"id": ["id"], "customer": ["customer"]}

@@ -104,8 +104,8 @@ def test_new_day_adds_exactly_its_rows(stages: dict[str, Stage]) -> None:
 
 @pytest.mark.timeout(900)
 def test_last_windows_stay_open_until_they_are_closed(stages: dict[str, Stage]) -> None:
-    assert stages["a new day"].report.open_windows > 0
-    assert stages["closed"].report.open_windows == 0
+    assert stages["a new day"].report.open_groups > 0
+    assert stages["closed"].report.open_groups == 0
     assert len(stages["closed"].found["airport_delays"]) > len(stages["a new day"].found["airport_delays"])
 
 

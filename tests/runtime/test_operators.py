@@ -169,7 +169,7 @@ def test_plain_window_columns_close_evict_and_drop_late_rows(session: SparkSessi
     got = tuples_of(tmp_path / "out", "window_start", "k", "total")
     assert got == [(f"2024-01-01T00:{time}.000Z", k, v) for time, k, v in expected]
     assert report.late_rows_dropped == 2
-    assert report.open_windows == 1
+    assert report.open_groups == 1
     states = [event.state_rows for event in told if isinstance(event, EpochCompleted)]
     assert states[-1] == 1
     assert max(states) <= 3
@@ -192,7 +192,7 @@ def test_windows_cascade_over_window_time(session: SparkSession, tmp_path: Path)
     left_open = run(plan, tmp_path, session=session)
     assert left_open.failures == ()
     assert tuples_of(tmp_path / "out", "total", "n") == [(7, 3), (8, 1)]
-    assert left_open.open_windows == 1
+    assert left_open.open_groups == 1
     closed = run(plan, tmp_path, session=session, on_end="close")
     assert closed.failures == ()
     assert tuples_of(tmp_path / "out", "total", "n") == [(7, 3), (8, 1), (16, 1)]

@@ -39,7 +39,7 @@ def test_runs_continue_and_close(session: SparkSession, tmp_path: Path) -> None:
     told: list[Any] = []
     report = run(plan, tmp_path, session=session, events=told.append)
     assert report.failures == ()
-    assert (report.rows_written, report.open_windows, report.queries[0].input_rows) == (2, 1, 3)
+    assert (report.rows_written, report.open_groups, report.queries[0].input_rows) == (2, 1, 3)
     assert report.queries[0].sinks[0].location == "out"
     assert isinstance(told[0], QueryStarted)
     assert (told[0].next_epoch, told[0].incarnation) == (0, checkpoint(tmp_path).incarnation())
@@ -50,10 +50,10 @@ def test_runs_continue_and_close(session: SparkSession, tmp_path: Path) -> None:
     assert told[-1] == QueryEnded("q1", stopped=False, closed=False)
     again = run(plan, tmp_path, session=session)
     assert (again.failures, again.rows_written, again.queries[0].epochs) == ((), 0, 0)
-    assert again.open_windows == 1
+    assert again.open_groups == 1
     plans.put(tmp_path / "in", "c.csv", ("2024-01-01 00:00:32", "y", 7))
     more = run(plan, tmp_path, session=session, on_end="close")
-    assert (more.failures, more.rows_written, more.open_windows) == ((), 1, 0)
+    assert (more.failures, more.rows_written, more.open_groups) == ((), 1, 0)
     assert more.queries[0].closed
     assert tuples_of(tmp_path / "out", "window_start", "k", "total", "n") == [
         ("2024-01-01T00:00:00.000Z", "x", 1, 1),
@@ -71,7 +71,7 @@ def test_runs_continue_and_close(session: SparkSession, tmp_path: Path) -> None:
         assert [failure.code.name for failure in late.failures] == ["HR504"]
         assert len(rows_of(tmp_path / "out")) == 3
     refreshed = run(plan, tmp_path, session=session, full_refresh=True)
-    assert (refreshed.failures, refreshed.rows_written, refreshed.open_windows) == ((), 3, 1)
+    assert (refreshed.failures, refreshed.rows_written, refreshed.open_groups) == ((), 3, 1)
     manifest = read_manifest(tmp_path / STATE)
     assert manifest is not None
     assert [(group.uid, group.sinks, group.reads, group.parallelism) for group in manifest.groups] == [

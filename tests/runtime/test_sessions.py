@@ -116,7 +116,7 @@ def test_a_filter_over_sessions_does_not_starve_the_watermark(session: SparkSess
     assert tuples_of(tmp_path / "out", "k", "total") == [("x", 1), ("x", 16)]
     assert report.late_rows_dropped == 1
     # That of `z`, from two minutes on.
-    assert report.open_windows == 1
+    assert report.open_groups == 1
 
 
 def test_groups_of_closed_sessions(session: SparkSession, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from compiler.jobplan.operators.lookup_table import LookupTable
 from compiler.jobplan.operators.match import Match
 from compiler.jobplan.operators.normalize import Normalize
 from compiler.jobplan.operators.over import Over
+from compiler.jobplan.operators.panes import Panes
 from compiler.jobplan.operators.process import Process
 from compiler.jobplan.operators.project import Project
 from compiler.jobplan.operators.rebalance import Rebalance
@@ -57,6 +58,7 @@ Operator = (
     | ChangeJoin
     | Session
     | SessionAggregate
+    | Panes
     | FusedAggregate
     | Match
     | TemporalJoin

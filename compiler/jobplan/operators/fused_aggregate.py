@@ -12,7 +12,8 @@ class FusedBranch(Struct, frozen=True):
 
     A row of the input that meets `condition` goes into each of its windows, `slide_ms` apart; there it counts
     if it meets `window_condition`, which may read the window's bounds. `keys` are expressions for those of
-    the slots that the branch uses.
+    the slots that the branch uses. If it cumulates, windows begin together, each period of `size_ms`, and it
+    is their ends that are `slide_ms` apart.
     """
 
     number: int
@@ -23,6 +24,7 @@ class FusedBranch(Struct, frozen=True):
     offset_ms: int
     window_condition: str | None
     keys: tuple[Item, ...]
+    cumulates: bool = False
 
 
 class FusedAggregate(JobOperator, frozen=True, tag="fused_aggregate"):

@@ -3,22 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate, FusedBranch
 
+# Up to here each window is an expression of its own, which Spark compiles; beyond, that is too much code.
+_MOST_WRITTEN_OUT: Final = 24
+_NO_MARKS: Final = "CAST(array() AS ARRAY<STRUCT<branch: INT, `end`: BIGINT>>)"
 
-def marks(branch: FusedBranch, time_us: str) -> Iterator[str]:
-    """For each window of a row, its branch and its end in microseconds; NULL where the row is not of it.
+
+def marks(op: FusedAggregate, time_us: str) -> str:
+    """For each window of a row a struct of its branch and its end in microseconds, or NULL, as an array.
 
     Args:
-        branch: one of the aggregates.
+        op: the operator.
         time_us: the column that holds a row's time in microseconds.
     """
-    size, slide, offset = (ms * 1000 for ms in (branch.size_ms, branch.slide_ms, branch.offset_ms))
-    last = f"{time_us} - pmod({time_us} - {offset}L, {slide}L)"
+    few = [branch for branch in op.branches if branch.size_ms // branch.slide_ms <= _MOST_WRITTEN_OUT]
+    written = ", ".join(mark for branch in few for mark in _marks(branch, time_us))
+    arrays = [f"array({written})"] if few else []
+    arrays += [_many_marks(branch, time_us) for branch in op.branches if branch not in few]
+    return arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"
+
+
+def _marks(branch: FusedBranch, time_us: str) -> Iterator[str]:
+    begun, size, slide = _period(branch, time_us)
+    conditions = [f"({branch.condition})"] if branch.condition is not None else []
     for number in range(size // slide):
-        mark = f"named_struct('branch', {branch.number}, 'end', {last} + {size - number * slide}L)"
-        yield f"IF({branch.condition}, {mark}, NULL)" if branch.condition is not None else mark
+        if branch.cumulates:
+            end = f"{begun} + {(number + 1) * slide}L"
+            last = number + 1 == size // slide
+            passed = [*conditions, *([] if last else [f"{time_us} < {end}"])]
+        else:
+            end = f"{begun} + {size - number * slide}L"
+            passed = conditions
+        mark = _mark(branch, end)
+        yield f"IF({' AND '.join(passed)}, {mark}, NULL)" if passed else mark
+
+
+def _many_marks(branch: FusedBranch, time_us: str) -> str:
+    begun, size, slide = _period(branch, time_us)
+    first = f"({time_us} - ({begun})) DIV {slide}L + 1L" if branch.cumulates else "1L"
+    made = _mark(branch, f"{begun} + __number * {slide}L")
+    found = f"transform(sequence({first}, {size // slide}L), __number -> {made})"
+    return f"IF({branch.condition}, {found}, {_NO_MARKS})" if branch.condition is not None else found
+
+
+def _period(branch: FusedBranch, time_us: str) -> tuple[str, int, int]:
+    """Where the last period begins that a row lies in; size and slide, microseconds."""
+    size, slide, offset = (ms * 1000 for ms in (branch.size_ms, branch.slide_ms, branch.offset_ms))
+    period = size if branch.cumulates else slide
+    return f"{time_us} - pmod({time_us} - {offset}L, {period}L)", size, slide
+
+
+def _mark(branch: FusedBranch, end: str) -> str:
+    return f"named_struct('branch', {branch.number}, 'end', {end})"
 
 
 def by_branch(op: FusedAggregate, values: dict[int, str], otherwise: str = "NULL") -> str:
@@ -38,9 +77,16 @@ def slot(op: FusedAggregate, name: str, type_: str) -> str:
     return f"CAST({by_branch(op, values)} AS {type_})" if values else f"CAST(NULL AS {type_})"
 
 
-def size_us(op: FusedAggregate) -> str:
-    """The size of a row's window in microseconds."""
-    return by_branch(op, {branch.number: str(branch.size_ms * 1000) for branch in op.branches})
+def start_us(op: FusedAggregate, end_us: str) -> str:
+    """Where a row's window begins, in microseconds, by the column that holds its end."""
+
+    def start(branch: FusedBranch) -> str:
+        size, offset = branch.size_ms * 1000, branch.offset_ms * 1000
+        if branch.cumulates:
+            return f"{end_us} - 1L - pmod({end_us} - 1L - {offset}L, {size}L)"
+        return f"{end_us} - {size}L"
+
+    return by_branch(op, {branch.number: start(branch) for branch in op.branches})
 
 
 def window_condition(op: FusedAggregate) -> str | None:

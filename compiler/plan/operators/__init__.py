@@ -17,6 +17,7 @@ from compiler.plan.operators.lookup_table import LookupTable
 from compiler.plan.operators.match import Match
 from compiler.plan.operators.normalize import Normalize
 from compiler.plan.operators.over import Over
+from compiler.plan.operators.panes import Panes
 from compiler.plan.operators.process import Process
 from compiler.plan.operators.project import Project
 from compiler.plan.operators.rebalance import Rebalance
@@ -50,6 +51,7 @@ OPERATORS = (
     Branches,
     ChangeAggregate,
     SessionAggregate,
+    Panes,
     FusedAggregate,
     Match,
     Over,
@@ -91,6 +93,7 @@ __all__ = [
     "Match",
     "Normalize",
     "Over",
+    "Panes",
     "Process",
     "Project",
     "Rebalance",

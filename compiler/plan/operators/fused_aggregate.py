@@ -34,6 +34,7 @@ class Branch:
         size_ms, slide_ms, offset_ms: its windows, tumbling if the slide is the size.
         window_condition: which rows it takes once they are in a window, over the window's bounds too.
         keys: its keys besides the window's bounds, by the name of the slot that holds each.
+        cumulates: whether its windows begin together, `size_ms` apart, and end at each slide after that.
     """
 
     number: int
@@ -44,17 +45,14 @@ class Branch:
     offset_ms: int
     window_condition: Expr | None
     keys: tuple[NamedExpr, ...]
-
-    @property
-    def windows(self) -> int:
-        """How many windows a row lies in."""
-        return self.size_ms // self.slide_ms
+    cumulates: bool = False
 
     def describe(self) -> str:
         """Its windows and keys, for people."""
         if self.slide_ms == self.size_ms:
             return f"{self.uid}: tumble {format_ms(self.size_ms)}"
-        return f"{self.uid}: hop {format_ms(self.size_ms)} every {format_ms(self.slide_ms)}"
+        shape = "cumulate" if self.cumulates else "hop"
+        return f"{self.uid}: {shape} {format_ms(self.size_ms)} every {format_ms(self.slide_ms)}"
 
     def fingerprint(self) -> str:
         """What its part of the stored rows depends on."""
@@ -63,6 +61,7 @@ class Branch:
             [self.size_ms, self.slide_ms, self.offset_ms],
             to_sql(self.window_condition) if self.window_condition is not None else None,
             [[key.name, to_sql(key.expr)] for key in self.keys],
+            *(["cumulate"] if self.cumulates else []),
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
 
@@ -161,6 +160,7 @@ class FusedAggregate(OneInput):
                         to_sql(branch.window_condition) if branch.window_condition is not None else None
                     ),
                     keys=tuple(job.Item(key.name, to_sql(key.expr)) for key in branch.keys),
+                    cumulates=branch.cumulates,
                 )
                 for branch in self.branches
             ),

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from compiler.jobplan import model
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
+from compiler.jobplan.operators.panes import Panes
 from runtime.spark.context import Context, Lowering
 from runtime.spark.operators import (
     aggregate,
@@ -29,6 +30,7 @@ from runtime.spark.operators import (
     match,
     normalize,
     over,
+    panes,
     process,
     project,
     rebalance,
@@ -62,6 +64,7 @@ LOWERINGS: dict[type[model.Operator], Lowering] = {
     model.Session: session.lower,
     model.Aggregate: aggregate.lower,
     model.SessionAggregate: session_aggregate.lower,
+    Panes: panes.lower,
     FusedAggregate: fused_aggregate.lower,
     model.Over: over.lower,
     model.TopN: top_n.lower,

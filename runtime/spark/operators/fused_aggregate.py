@@ -25,15 +25,13 @@ def lower(op: FusedAggregate, inputs: Sequence[DataFrame], _ctx: Context) -> Dat
     (rows,) = inputs
     columns = [F.col(quote(name)) for name in rows.columns]
     time = F.unix_micros(F.col(quote(op.time_column)))
-    marks = [mark for branch in op.branches for mark in fused_sql.marks(branch, _MICROSECONDS)]
     timed = rows.select(*columns, time.alias(_MICROSECONDS))
-    exploded = timed.select(
-        *columns, F.expr(f"inline(array({', '.join(marks)}))").alias(op.branch, _MARK)
-    ).where(f"{op.branch} IS NOT NULL")
+    marks = F.expr(f"inline({fused_sql.marks(op, _MICROSECONDS)})").alias(op.branch, _MARK)
+    exploded = timed.select(*columns, marks).where(f"{op.branch} IS NOT NULL")
     bounded = exploded.select(
         *columns,
         F.col(op.branch),
-        F.expr(f"timestamp_micros({_MARK} - {fused_sql.size_us(op)})").alias(op.start),
+        F.expr(f"timestamp_micros({fused_sql.start_us(op, _MARK)})").alias(op.start),
         F.timestamp_micros(F.col(_MARK)).alias(op.end),
         F.expr(f"timestamp_micros({_MARK} - 1000)").alias(op.time),
     )

@@ -18,7 +18,7 @@ from runtime.connectors.sources.base import Reread
 from runtime.spark.changes import hidden
 from runtime.spark.context import Context, quote
 from runtime.spark.counters import BAD_RECORDS, count_set_aside
-from runtime.spark.epoch_source import EpochSource
+from runtime.spark.epoch_source import EpochSource, Shape
 from runtime.state.checkpoint import Checkpoint
 
 # What the failure mapper looks for.
@@ -38,15 +38,23 @@ def counted(op: Scan, rows: DataFrame) -> DataFrame:
 
 
 def epoch_source(
-    op: Scan, ctx: Context, checkpoint: Checkpoint, failed: Callable[[BaseException], None]
+    op: Scan,
+    ctx: Context,
+    checkpoint: Checkpoint,
+    failed: Callable[[BaseException], None],
+    *,
+    keep: bool,
+    shape: Shape | None,
 ) -> EpochSource:
-    """The source as a stream whose rows of an epoch are kept.
+    """The source as a stream whose rows of an epoch are had as a batch before.
 
     Args:
         op: a scan whose connector can read an epoch again.
         ctx: of the stream.
         checkpoint: of the query.
         failed: told what goes wrong.
+        keep: whether sinks beside the stream take the rows too.
+        shape: what is made of them before they enter the stream.
     """
     source = REREADABLE[op.connector]
     log = checkpoint.path / "sources" / op.read_name
@@ -58,7 +66,9 @@ def epoch_source(
 
     stream = as_declared(op, source.read(op, ctx))
     in_flight = lambda: checkpoint.in_flight  # noqa: E731  # asked anew each time
-    return EpochSource(ctx.session, stream, op.read_name, log, read, in_flight, failed)
+    return EpochSource(
+        ctx.session, stream, op.read_name, log, read, in_flight, failed, keep=keep, shape=shape
+    )
 
 
 def as_declared(op: Scan, rows: DataFrame) -> DataFrame:
