@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -50,10 +51,16 @@ class ServiceError(Exception):
 
 def free_port() -> int:
     """A port of 127.0.0.1 that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    return free_ports(1)[0]
+
+
+def free_ports(count: int) -> list[int]:
+    """As many different ones; asked for one after another, the same could come twice."""
+    with ExitStack() as held:
+        probes = [held.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def listens(port: int) -> bool:

@@ -10,13 +10,13 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock
 
-from pipelines.services.base import ServiceError, end, free_port, is_alive, listens
+from pipelines.services.base import ServiceError, end, free_ports, is_alive, listens
 from runtime.spark.cache import cache_dir
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import find_java
@@ -110,7 +110,7 @@ class Kafka:
     def _format(self, folder: Path, jars: Path) -> None:
         shutil.rmtree(folder / _DATA, ignore_errors=True)
         settings = folder / f"{_SETTINGS}.new"
-        values = _settings(folder / _DATA, free_port(), free_port(), self._logins)
+        values = _settings(folder / _DATA, free_ports(3), self._logins)
         settings.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
         # A name that begins with a dash would be taken for an option.
@@ -123,8 +123,9 @@ class Kafka:
 KAFKA: Final = Kafka()
 
 
-def _settings(data: Path, port: int, controller: int, logins: Mapping[str, str]) -> dict[str, object]:
+def _settings(data: Path, ports: Sequence[int], logins: Mapping[str, str]) -> dict[str, object]:
     """The smallest broker: one copy of everything, and no waiting for others that will not come."""
+    port, controller, login = ports
     values: dict[str, object] = {
         "process.roles": "broker,controller",
         "node.id": 1,
@@ -151,12 +152,12 @@ def _settings(data: Path, port: int, controller: int, logins: Mapping[str, str])
         "log.cleaner.dedupe.buffer.size": 4 * 1024 * 1024,
         "controlled.shutdown.enable": "false",
     }
-    return {**values, **_login_settings(values, logins)} if logins else values
+    return {**values, **_login_settings(values, login, logins)} if logins else values
 
 
-def _login_settings(values: Mapping[str, object], logins: Mapping[str, str]) -> dict[str, object]:
+def _login_settings(values: Mapping[str, object], port: int, logins: Mapping[str, str]) -> dict[str, object]:
     """One listener more, which asks for a login. Passwords for SCRAM are set by an administrator's call."""
-    listener = f"{_LOGIN}://127.0.0.1:{free_port()}"
+    listener = f"{_LOGIN}://127.0.0.1:{port}"
     users = " ".join(f'user_{name}="{password}"' for name, password in logins.items())
     own, protocols = f"listener.name.{_LOGIN.lower()}", values["listener.security.protocol.map"]
     return {
