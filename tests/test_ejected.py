@@ -179,12 +179,17 @@ def rows_of(root: Path) -> dict[str, Counter[str]]:
     }
 
 
+# Rows of twelve windows are put together by panes, those of five are not.
+@pytest.mark.parametrize("minutes", ["5", "12"])
 def test_fan_out_and_merged_aggregates_give_the_rows_of_headrace(
-    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    minutes: str, session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = shop(tmp_path / "ours"), shop(tmp_path / "theirs")
+    files = {**SHOP, "all.sql": SHOP["all.sql"].replace("'5' MINUTES", f"'{minutes}' MINUTES")}
+    ours, theirs = shop(tmp_path / "ours", files), shop(tmp_path / "theirs", files)
     assert ours.plan is not None
-    assert any(op.op == "fused_aggregate" for query in ours.plan.queries for op in query.operators)
+    kinds = {op.op for query in ours.plan.queries for op in query.operators}
+    assert "fused_aggregate" in kinds
+    assert ("panes" in kinds) is (minutes == "12")
     assert not any(q.failure for q in run(ours.plan, tmp_path / "ours", session=session).queries)
     wanted = rows_of(tmp_path / "ours")
     assert all(wanted.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,14 @@ from pyspark.sql import SparkSession
 from runtime.spark.errors import EnvironmentProblem
 from runtime.spark.java import Java, find_java
 from runtime.spark.launcher import MODULE_OPTIONS, LaunchSettings, class_path, pyspark_home, start_jvm
-from runtime.spark.session import EXACTLY_ONCE, SessionSettings, conflicts, spark_conf
+from runtime.spark.session import (
+    EXACTLY_ONCE,
+    LATER_OPTIMIZING,
+    SessionSettings,
+    _plan,
+    conflicts,
+    spark_conf,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -119,6 +127,25 @@ def test_a_short_run_has_room_for_the_code_that_it_compiles(session: SparkSessio
     pools = session._jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
     room = [pool.getUsage().getMax() for pool in pools if "Code" in pool.getName()]
     assert sum(room) >= 200 << 20
+
+
+def test_a_session_optimises_later(tmp_path: Path) -> None:
+    """A JVM takes the thresholds as they are, and a user's options come behind them."""
+    own = {"spark.driver.extraJavaOptions": "-XX:Tier4CompileThreshold=1234"}
+    launch, _ = _plan(SessionSettings("a", tmp_path / "jvm.log", conf=own))
+    assert launch.jvm_options[: len(LATER_OPTIMIZING)] == LATER_OPTIMIZING
+    for options, threshold in ((LATER_OPTIMIZING, "180000"), (launch.jvm_options, "1234")):
+        done = subprocess.run(
+            [str(launch.java.executable), *options, "-XX:+PrintFlagsFinal", "-version"],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        found = dict(re.findall(r"(Tier4\w+) *= *(\d+)", done.stdout))
+        assert found["Tier4InvocationThreshold"] == "60000"
+        assert found["Tier4CompileThreshold"] == threshold
+    short, _ = _plan(SessionSettings("a", tmp_path / "jvm.log", short_run=True))
+    assert not set(LATER_OPTIMIZING) & set(short.jvm_options)
 
 
 def test_failed_start_shows_the_end_of_the_log(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ FIRST = "__headrace_first"
 
 def only_group(op: Panes) -> str | None:
     """The number of a row's group where there is but one; None if there are more."""
-    if len(op.groups) > 1:
+    if len(op.groups) != 1:
         return None
     (group,) = op.groups
     return str(group.number) if group.condition is None else f"IF({group.condition}, {group.number}, 0)"
