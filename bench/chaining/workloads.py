@@ -144,6 +144,10 @@ WORKLOADS: Final = {
         ),
         (Rows("above_50", ("id", "merchant", "amount", "ts"), condition="amount > 50"),),
     ),
+    "W6": Workload(
+        "one aggregate over windows of ten minutes, one each ten seconds: sixty a row",
+        (Windows("w6_hop", 600, ("merchant",), slide=10),),
+    ),
 }
 
 

@@ -63,7 +63,7 @@ def test_the_first_project_runs_again_closes_and_starts_over(demo: Path) -> None
     assert first.stderr == ""
     assert "best_sellers_out: starts\n" in first.stdout
     assert "16 rows -> filesystem out/best_sellers\n" in first.stdout
-    assert "1 group of a window stays open" in first.stdout
+    assert "4 groups of windows stay open" in first.stdout
     assert "--on-end close" in first.stdout
     assert "run again to resume" in first.stdout
     assert (demo / "target/job_plan.json").exists()

@@ -41,6 +41,7 @@ class FakeExecution:
         self.error: Exception | None = None
         self.held_back = self.active = False
         self.epochs = self.input_rows = self.late_rows_dropped = self.state_rows = 0
+        self.open_groups = 0
         self.set_aside: Counter[tuple[str, str]] = Counter()
         self.writers = dict.fromkeys("ab", SimpleNamespace(location="", rows_written=0))
         self._begins, self._end, self._until = begins, end, until
