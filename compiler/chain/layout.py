@@ -262,7 +262,8 @@ def _marked(expr: Expr) -> str:
 
 def _chosen(names: Mapping[int, str]) -> str:
     """The column that holds a part, by the branches' numbers."""
-    most, *others = sorted(set(names.values()), key=list(names.values()).count, reverse=True)
+    every = list(names.values())
+    most, *others = sorted(dict.fromkeys(every), key=every.count, reverse=True)
     if not others:
         return most
     branches = {other: sorted(number for number, name in names.items() if name == other) for other in others}
