@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from compiler.emit.code import (
+    TIME_KEY,
+    CannotEjectError,
+    Code,
+    Scope,
+    alias,
+    expr,
+    marked,
+    select,
+    steps,
+    where,
+)
+from compiler.emit.fused import fused, panes
 from compiler.emit.text import call, sql_string, string
-from compiler.frozen import frozen
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options
-from compiler.jobplan.operators import fused_sql, panes_sql
 from compiler.jobplan.operators.branches import rows_sql
 from compiler.jobplan.operators.fused_aggregate import FusedAggregate
 from compiler.jobplan.operators.stream_join import EventTime, OutputColumn
@@ -20,54 +31,7 @@ from compiler.plan.expr_sql import quote_name as quote
 
 # Keeps filters above the watermark, see `runtime.spark.barrier`.
 _BARRIER = '.where("spark_partition_id() >= 0")'
-_TIME_KEY = "__key_time"
 _MILLISECOND = "INTERVAL '0.001' SECOND"
-
-
-class CannotEjectError(Exception):
-    """The reason why an operator has no form as plain PySpark."""
-
-
-@frozen
-class Code:
-    """An operator: `base`, or its first input if that is None, then calls on it."""
-
-    base: str | None
-    calls: tuple[str, ...] = ()
-
-
-@frozen
-class Scope:
-    """What an emitter may need to know: the session's time zone and the number of state partitions."""
-
-    timezone: str
-    partitions: int
-
-
-def _steps(*calls: str) -> Code:
-    return Code(None, calls)
-
-
-def _select(items: Sequence[str]) -> str:
-    return call(".selectExpr", [string(item) for item in items])
-
-
-def _alias(sql: str, name: str) -> str:
-    return quote(name) if sql in (name, quote(name)) else f"{sql} AS {quote(name)}"
-
-
-def _expr(sql: str) -> str:
-    return call("F.expr", [string(sql)])
-
-
-def _where(condition: str) -> str:
-    return call(".where", [string(condition)])
-
-
-def _marked(sql: str, name: str, delay_ms: int | None) -> str:
-    """An expression under a name, an event time or explicitly none."""
-    mark = f"event_time({delay_ms})" if delay_ms is not None else "{}"
-    return _expr(sql) + f".alias({string(name)}, metadata={mark})"
 
 
 def _times(delays: Mapping[str, int]) -> str:
@@ -99,7 +63,7 @@ def _scan(op: job.Scan, _inputs: Sequence[str], _scope: Scope) -> Code:
             call(".schema", [string(schema)]),
             call(".options", given),
             f".load(location({string(str(op.options['path']))}))",
-            _select(columns),
+            select(columns),
         ),
     )
 
@@ -139,31 +103,31 @@ def _watermark(op: job.Watermark, _inputs: Sequence[str], _scope: Scope) -> Code
     name = quote(op.column)
     calls: list[str] = []
     if op.on_null == "drop":
-        calls.append(_where(f"{name} IS NOT NULL"))
+        calls.append(where(f"{name} IS NOT NULL"))
     elif op.on_null == "fail":
         text = sql_string(f"source {op.source}: {op.column} is NULL")
         check = f"CASE WHEN {name} IS NULL THEN CAST(raise_error({text}) AS BOOLEAN) ELSE true END"
-        calls.append(_where(check))
+        calls.append(where(check))
     calls += [f".withWatermark({string(op.column)}, {string(f'{op.delay_ms} milliseconds')})", _BARRIER]
-    return _steps(*calls)
+    return steps(*calls)
 
 
 def _filter(op: job.Filter, _inputs: Sequence[str], _scope: Scope) -> Code:
-    return _steps(_where(op.predicate))
+    return steps(where(op.predicate))
 
 
 def _project(op: job.Project, _inputs: Sequence[str], _scope: Scope) -> Code:
-    return _steps(_select([_alias(item.sql, item.name) for item in op.items]))
+    return steps(select([alias(item.sql, item.name) for item in op.items]))
 
 
 def _generate(op: job.Generate, _inputs: Sequence[str], _scope: Scope) -> Code:
     names = ", ".join(quote(name) for name in op.names)
-    return _steps(_select(["*", f"{op.sql} AS ({names})"]))
+    return steps(select(["*", f"{op.sql} AS ({names})"]))
 
 
 def _branches(op: job.Branches, _inputs: Sequence[str], _scope: Scope) -> Code:
-    columns = [_marked(f"f{place}", name, op.event_times.get(name)) for place, name in enumerate(op.names)]
-    return _steps(_select([rows_sql(op)]), call(".select", columns))
+    columns = [marked(f"f{place}", name, op.event_times.get(name)) for place, name in enumerate(op.names)]
+    return steps(select([rows_sql(op)]), call(".select", columns))
 
 
 def _window(op: job.Window, _inputs: Sequence[str], scope: Scope) -> Code:
@@ -172,33 +136,33 @@ def _window(op: job.Window, _inputs: Sequence[str], scope: Scope) -> Code:
         time = f"from_utc_timestamp({time}, {zone})"
     slide = op.size_ms if op.kind == "cumulate" else op.slide_ms
     spans = ", ".join(f"'{ms} milliseconds'" for ms in (op.size_ms, slide, op.offset_ms % slide))
-    calls = [_select(["*", f"window({time}, {spans}) AS __window"])]
+    calls = [select(["*", f"window({time}, {spans}) AS __window"])]
     start, end, dropped = "__window.start", "__window.end", ['"__window"']
     if op.kind == "cumulate":
         step, first = op.slide_ms * 1000, "unix_micros(__window.start)"
         number = f"CAST(floor((unix_micros({time}) - {first}) / {step}) + 1 AS BIGINT)"
         ends = f"sequence({number}, {op.size_ms // op.slide_ms}L)"
         each = f"i -> timestamp_micros({first} + i * {step})"
-        calls.append(_select(["*", f"explode(transform({ends}, {each})) AS __end"]))
+        calls.append(select(["*", f"explode(transform({ends}, {each})) AS __end"]))
         end, dropped = "__end", ['"__window"', '"__end"']
     if op.by_calendar:
         start, end = (f"to_utc_timestamp({bound}, {zone})" for bound in (start, end))
     bounds = [
-        _marked(start, op.start, None),
-        _marked(end, op.end, op.delay_ms),
-        _marked(f"{end} - {_MILLISECOND}", op.time, op.delay_ms),
+        marked(start, op.start, None),
+        marked(end, op.end, op.delay_ms),
+        marked(f"{end} - {_MILLISECOND}", op.time, op.delay_ms),
     ]
-    return _steps(*calls, call(".select", ['"*"', *bounds]), f".drop({', '.join(dropped)})")
+    return steps(*calls, call(".select", ['"*"', *bounds]), f".drop({', '.join(dropped)})")
 
 
 def _aggregate(op: job.Aggregate, _inputs: Sequence[str], _scope: Scope) -> Code:
     closes = op.event_time_key
-    names = [_TIME_KEY if key.name == closes else f"__key_{i}" for i, key in enumerate(op.keys)]
+    names = [TIME_KEY if key.name == closes else f"__key_{i}" for i, key in enumerate(op.keys)]
     keys = [
-        _marked(key.sql, name, op.delay_ms if key.name == closes else None)
+        marked(key.sql, name, op.delay_ms if key.name == closes else None)
         for name, key in zip(names, op.keys, strict=True)
     ]
-    values = [_expr(a.sql) + f".alias({string(f'__agg_{i}')})" for i, a in enumerate(op.aggregates)]
+    values = [expr(a.sql) + f".alias({string(f'__agg_{i}')})" for i, a in enumerate(op.aggregates)]
     source = {key.name: name for name, key in zip(names, op.keys, strict=True)}
     source |= {item.name: f"__agg_{i}" for i, item in enumerate(op.aggregates)}
     calls = [
@@ -209,70 +173,20 @@ def _aggregate(op: job.Aggregate, _inputs: Sequence[str], _scope: Scope) -> Code
     if closes is not None:
         calls.append(_BARRIER)
     time = op.window_time.name if op.window_time is not None else None
-    shown = [_alias(source[name], name) for name in op.output if name != time]
-    calls.append(_select(shown))
+    shown = [alias(source[name], name) for name in op.output if name != time]
+    calls.append(select(shown))
     if op.window_time is not None:
-        marked = _marked(op.window_time.sql, op.window_time.name, op.delay_ms)
-        calls += [call(".select", ['"*"', marked]), _select([quote(name) for name in op.output])]
-    return _steps(*calls)
-
-
-def _panes(op: job.Panes, _inputs: Sequence[str], _scope: Scope) -> Code:
-    """Each row as a pane of its own: only headrace's runtime puts rows together ahead of a stream."""
-    us, first = "__headrace_us", panes_sql.FIRST
-    only = panes_sql.only_group(op)
-    calls = [_select(["*", f"unix_micros({quote(op.time_column)}) AS {us}"])]
-    if only is not None:
-        calls.append(_select(["*", f"{only} AS {op.group}", f"true AS {first}"]))
-    else:
-        calls.append(_select(["*", f"{panes_sql.groups(op)} AS ({op.group}, {first})"]))
-        calls.append(_where(f"{op.group} IS NOT NULL"))
-    keys = [_alias(panes_sql.slot(op, slot.name, slot.type), slot.name) for slot in op.slots]
-    partials = [_alias(partial.single, partial.name) for partial in op.partials]
-    pane = f"timestamp_micros({panes_sql.pane(op, us)}) AS {op.pane}"
-    counted = f"IF({first}, 1L, 0L) AS {op.rows}"
-    calls.append(_select([op.group, pane, quote(op.time_column), *keys, *partials, counted]))
-    return _steps(*calls)
-
-
-def _fused(op: FusedAggregate, _inputs: Sequence[str], _scope: Scope) -> Code:
-    us, mark = "__headrace_us", "__headrace_mark"
-    marks = fused_sql.marks(op, us)
-    calls = [
-        _select(["*", f"unix_micros({quote(op.time_column)}) AS {us}"]),
-        _select(["*", f"inline({marks}) AS ({op.branch}, {mark})"]),
-        _where(f"{op.branch} IS NOT NULL"),
-        _select(
-            [
-                "*",
-                f"timestamp_micros({fused_sql.start_us(op, mark)}) AS {op.start}",
-                f"timestamp_micros({mark}) AS {op.end}",
-                f"timestamp_micros({mark} - 1000) AS {op.time}",
-            ]
-        ),
-    ]
-    condition = fused_sql.window_condition(op)
-    if condition is not None:
-        calls.append(_where(condition))
-    slots = [_alias(fused_sql.slot(op, slot.name, slot.type), slot.name) for slot in op.slots]
-    keys = [_marked(op.end, _TIME_KEY, op.delay_ms), *(_expr(slot) for slot in slots)]
-    names = [op.branch, _TIME_KEY, *(slot.name for slot in op.slots)]
-    values = [_expr(value.sql) + f".alias({string(value.name)})" for value in op.values]
-    calls += [
-        call(".select", ['"*"', *keys]),
-        f".groupBy({', '.join(map(string, names))})",
-        call(".agg", values or ['F.count("*").alias("__agg_none")']),
-        f".withColumnRenamed({string(_TIME_KEY)}, {string(op.end)})",
-    ]
-    return _steps(*calls)
+        time_column = marked(op.window_time.sql, op.window_time.name, op.delay_ms)
+        calls += [call(".select", ['"*"', time_column]), select([quote(name) for name in op.output])]
+    return steps(*calls)
 
 
 def _session_aggregate(op: job.SessionAggregate, _inputs: Sequence[str], _scope: Scope) -> Code:
-    keys = [_marked(quote(key.sql), f"__key_{i}", None) for i, key in enumerate(op.keys)]
+    keys = [marked(quote(key.sql), f"__key_{i}", None) for i, key in enumerate(op.keys)]
     # Spark takes no session window as the only key, and folds a constant away.
     keys = keys or ['F.expr("pmod(spark_partition_id(), 1)").alias("__key_all")']
     names = [f"__key_{i}" for i in range(len(op.keys))] or ["__key_all"]
-    values = [_expr(a.sql) + f".alias({string(f'__agg_{i}')})" for i, a in enumerate(op.aggregates)]
+    values = [expr(a.sql) + f".alias({string(f'__agg_{i}')})" for i, a in enumerate(op.aggregates)]
     window = f"F.session_window({string(quote(op.time_column))}, {string(f'{op.gap_ms} milliseconds')})"
     shown = [f'F.col("__key_{i}").alias({string(key.name)})' for i, key in enumerate(op.keys)]
     shown += [f'F.col("__agg_{i}").alias({string(item.name)})' for i, item in enumerate(op.aggregates)]
@@ -282,14 +196,14 @@ def _session_aggregate(op: job.SessionAggregate, _inputs: Sequence[str], _scope:
         (op.time, f"__session.end - {_MILLISECOND}", op.delay_ms),
     ):
         if name is not None:
-            shown.append(_marked(sql, name, delay))
-    return _steps(
+            shown.append(marked(sql, name, delay))
+    return steps(
         call(".select", ['"*"', *keys]),
         call(".groupBy", [f'{window}.alias("__session")', *map(string, names)]),
         call(".agg", values or ['F.count("*").alias("__agg_none")']),
         _BARRIER,
         call(".select", shown),
-        _select([quote(name) for name in op.output]),
+        select([quote(name) for name in op.output]),
     )
 
 
@@ -299,7 +213,7 @@ def _distinct(op: job.Distinct, _inputs: Sequence[str], _scope: Scope) -> Code:
     times = {column.name: column.delay_ms for column in op.columns if column.delay_ms is not None}
     first = {name: delay for name, delay in times.items() if name == op.event_time}
     names = ", ".join(string(column.name) for column in op.columns)
-    return _steps(
+    return steps(
         f".transform(with_event_times, {_times(first)})",
         f".dropDuplicates([{names}])",
         f".transform(with_event_times, {_times(times)})",
@@ -307,12 +221,12 @@ def _distinct(op: job.Distinct, _inputs: Sequence[str], _scope: Scope) -> Code:
 
 
 def _union(_op: job.Union, inputs: Sequence[str], _scope: Scope) -> Code:
-    return _steps(*(f".union({other})" for other in inputs[1:]))
+    return steps(*(f".union({other})" for other in inputs[1:]))
 
 
 def _rebalance(op: job.Rebalance, _inputs: Sequence[str], scope: Scope) -> Code:
     given = [str(op.partitions or scope.partitions), *(string(quote(key)) for key in op.keys)]
-    return _steps(call(".repartition", given))
+    return steps(call(".repartition", given))
 
 
 _SEED_KINDS = {"inner": "inner", "left": "left", "semi": "left_semi", "anti": "left_anti", "cross": "inner"}
@@ -327,9 +241,9 @@ _STREAM_KINDS = {
 
 
 def _seed_join(op: job.SeedJoin, inputs: Sequence[str], _scope: Scope) -> Code:
-    condition = _expr(op.condition) if op.condition is not None else "F.lit(True)"
+    condition = expr(op.condition) if op.condition is not None else "F.lit(True)"
     given = [f"F.broadcast({inputs[1]})", condition, string(_SEED_KINDS[op.kind])]
-    return _steps(call(".join", given))
+    return steps(call(".join", given))
 
 
 def _stream_join(
@@ -344,12 +258,12 @@ def _stream_join(
     calls = [f".transform(with_event_times, {_times(delays[0])})"]
     if kind == "anti":
         right += '.withColumn("__matched", F.lit(True))'
-    calls.append(call(".join", [right, _expr(condition), string(_STREAM_KINDS[kind])]))
+    calls.append(call(".join", [right, expr(condition), string(_STREAM_KINDS[kind])]))
     if kind == "anti":
         calls.append('.where("__matched IS NULL")')
-    calls.append(_select([quote(column.name) for column in output]))
-    marked = {column.name: column.delay_ms for column in output if column.delay_ms is not None}
-    return _steps(*calls, f".transform(with_event_times, {_times(marked)})")
+    calls.append(select([quote(column.name) for column in output]))
+    times = {column.name: column.delay_ms for column in output if column.delay_ms is not None}
+    return steps(*calls, f".transform(with_event_times, {_times(times)})")
 
 
 def _interval_join(op: job.IntervalJoin, inputs: Sequence[str], _scope: Scope) -> Code:
@@ -376,8 +290,8 @@ EMITTERS: dict[type, Callable[..., Code]] = {
     job.Generate: _generate,
     job.Window: _window,
     job.Aggregate: _aggregate,
-    job.Panes: _panes,
-    FusedAggregate: _fused,
+    job.Panes: panes,
+    FusedAggregate: fused,
     job.SessionAggregate: _session_aggregate,
     job.Distinct: _distinct,
     job.Union: _union,

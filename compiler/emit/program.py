@@ -14,7 +14,8 @@ from compiler.diagnostics import codes
 from compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from compiler.diagnostics.source import Span
 from compiler.emit.apart import apart
-from compiler.emit.operators import CannotEjectError, Code, Scope, emit
+from compiler.emit.code import CannotEjectError, Code, Scope
+from compiler.emit.operators import emit
 from compiler.emit.text import call, identifier, indented, string
 from compiler.jobplan import model as job
 from compiler.jobplan.formats import file_format, spark_options

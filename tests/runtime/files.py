@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,3 +18,11 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 def tuples_of(folder: Path, *columns: str) -> list[tuple[Any, ...]]:
     """Chosen columns of the rows, sorted."""
     return sorted(tuple(row.get(column) for column in columns) for row in rows_of(folder))
+
+
+def counted_rows(folder: Path, names: Collection[str]) -> dict[str, Counter[str]]:
+    """The rows of each sink under `folder`/out, however often each."""
+    return {
+        name: Counter(json.dumps(row, sort_keys=True) for row in rows_of(folder / "out" / name))
+        for name in names
+    }

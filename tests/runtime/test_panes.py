@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import plans
 import pytest
 from compiling import plan_at
-from files import rows_of
+from files import counted_rows
 from pyspark.sql import SparkSession
 
 from compiler.jobplan.model import JobPlan, Manifest, Panes
@@ -94,13 +92,6 @@ def put(root: Path, seed: int, files: int, disorder: int = 2, start: int = 0) ->
         plans.put(root / "in", f"{seed}-{file}.csv", *made, header="id,customer,amount,price,at")
 
 
-def outputs(root: Path, names: Collection[str]) -> dict[str, Counter[str]]:
-    return {
-        name: Counter(json.dumps(row, sort_keys=True) for row in rows_of(root / "out" / name))
-        for name in names
-    }
-
-
 def go(root: Path, plan: JobPlan, session: SparkSession, end: str = "close") -> RunReport:
     report = run(plan, root, session=session, on_end="close" if end == "close" else "leave_open")
     assert not report.failures
@@ -119,8 +110,8 @@ def test_the_same_rows_as_without(session: SparkSession, tmp_path: Path) -> None
     assert one.late_rows_dropped
     assert [query.input_rows for query in one.queries] == [150]
     assert {query.input_rows for query in other.queries} == {150}
-    found = outputs(tmp_path / "with", QUERIES)
-    assert found == outputs(tmp_path / "without", QUERIES)
+    found = counted_rows(tmp_path / "with", QUERIES)
+    assert found == counted_rows(tmp_path / "without", QUERIES)
     assert all(found.values())
 
 
@@ -138,7 +129,7 @@ def test_a_state_goes_on_however_rows_enter(session: SparkSession, tmp_path: Pat
         go(root, plan, session, end="close" if number == 2 else "leave_open")
         manifest = read_manifest(root / ".headrace/state")
     go(undisturbed, compiled(undisturbed, queries, without=("share_panes", "merge_siblings")), session)
-    assert outputs(root, names) == outputs(undisturbed, names)
+    assert counted_rows(root, names) == counted_rows(undisturbed, names)
 
 
 def test_a_state_without_panes_stays_so(session: SparkSession, tmp_path: Path) -> None:
@@ -165,7 +156,7 @@ def test_a_sink_that_goes(session: SparkSession, tmp_path: Path) -> None:
         put(folder, seed=30, files=2, start=20)
     go(root, plan, session)
     go(undisturbed, compiled(undisturbed, left, without=("share_panes", "merge_siblings")), session)
-    assert outputs(root, left) == outputs(undisturbed, left)
+    assert counted_rows(root, left) == counted_rows(undisturbed, left)
 
 
 def test_rows_that_no_window_takes_move_the_watermark(session: SparkSession, tmp_path: Path) -> None:
@@ -176,7 +167,7 @@ def test_rows_that_no_window_takes_move_the_watermark(session: SparkSession, tmp
         tmp_path / "in", "1.csv", (2, "c", 1, 1, "2024-01-01 00:00:40"), header="id,customer,amount,price,at"
     )
     report = go(tmp_path, compiled(tmp_path, {"some": QUERIES["some"]}), session, end="leave_open")
-    assert sum(outputs(tmp_path, ["some"])["some"].values()) == 10
+    assert sum(counted_rows(tmp_path, ["some"])["some"].values()) == 10
     assert (report.open_groups, report.queries[0].input_rows) == (0, 2)
 
 
@@ -218,7 +209,7 @@ def test_rows_one_by_one_are_the_same(
         put(root, seed=8, files=2)
         go(root, compiled(root, QUERIES), session)
         monkeypatch.setattr(Ahead, "puts_together", False)
-    assert outputs(tmp_path / "together", QUERIES) == outputs(tmp_path / "one by one", QUERIES)
+    assert counted_rows(tmp_path / "together", QUERIES) == counted_rows(tmp_path / "one by one", QUERIES)
 
 
 def test_an_aggregate_that_has_no_parts_keeps_a_query_as_it_was(tmp_path: Path) -> None:

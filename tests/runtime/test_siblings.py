@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
 import plans
 import pytest
 from compiling import plan_at
-from files import rows_of
+from files import counted_rows
 from pyspark.sql import SparkSession
 
 from compiler.jobplan.model import JobPlan, Manifest
@@ -77,13 +75,6 @@ def put(root: Path, seed: int, files: int, disorder: int = 2) -> None:
         plans.put(root / "in", f"{seed}-{file}.csv", *rows, header="id,customer,amount,at")
 
 
-def outputs(root: Path, names: Collection[str]) -> dict[str, Counter[str]]:
-    return {
-        name: Counter(json.dumps(row, sort_keys=True) for row in rows_of(root / "out" / name))
-        for name in names
-    }
-
-
 def go(root: Path, plan: JobPlan, session: SparkSession, end: str = "close") -> RunReport:
     report = run(plan, root, session=session, on_end="close" if end == "close" else "leave_open")
     assert not report.failures
@@ -98,8 +89,8 @@ def test_the_same_rows_as_apart(session: SparkSession, tmp_path: Path) -> None:
         put(root, seed=1, files=5, disorder=25)
         report = go(root, plan, session)
         assert report.late_rows_dropped
-    fused = outputs(tmp_path / "fused", QUERIES)
-    assert fused == outputs(tmp_path / "apart", QUERIES)
+    fused = counted_rows(tmp_path / "fused", QUERIES)
+    assert fused == counted_rows(tmp_path / "apart", QUERIES)
     assert all(fused.values())
 
 
@@ -109,7 +100,7 @@ def test_branches_go_and_others_are_added(session: SparkSession, tmp_path: Path)
     put(root, seed=2, files=3)
     first = ("by_customer", "hops", "parity")
     go(root, compiled(root, first), session, end="leave_open")
-    before = outputs(root, ["hops"])
+    before = counted_rows(root, ["hops"])
     manifest = read_manifest(root / ".headrace/state")
     then = ("by_customer", "parity", "everything")
     plan = compiled(root, then, manifest)
@@ -124,8 +115,8 @@ def test_branches_go_and_others_are_added(session: SparkSession, tmp_path: Path)
     put(undisturbed, seed=2, files=3)
     put(undisturbed, seed=30, files=5)
     go(undisturbed, compiled(undisturbed, QUERIES, without=("merge_siblings",)), session)
-    assert outputs(root, then) == outputs(undisturbed, then)
-    assert outputs(root, ["hops"]) == before
+    assert counted_rows(root, then) == counted_rows(undisturbed, then)
+    assert counted_rows(root, ["hops"]) == before
 
 
 def test_a_branch_that_changes_is_refused(session: SparkSession, tmp_path: Path) -> None:
