@@ -262,8 +262,8 @@ def _stream_join(
     if kind == "anti":
         calls.append('.where("__matched IS NULL")')
     calls.append(select([quote(column.name) for column in output]))
-    times = {column.name: column.delay_ms for column in output if column.delay_ms is not None}
-    return steps(*calls, f".transform(with_event_times, {_times(times)})")
+    of_output = {column.name: column.delay_ms for column in output if column.delay_ms is not None}
+    return steps(*calls, f".transform(with_event_times, {_times(of_output)})")
 
 
 def _interval_join(op: job.IntervalJoin, inputs: Sequence[str], _scope: Scope) -> Code:
